@@ -1,0 +1,125 @@
+//! A block of columns as a source delivers them, and the identity of a feature.
+
+use serde::{Deserialize, Serialize};
+
+use crate::column::{ColumnData, Numbers};
+
+/// Which feature this is, for the whole run and in every scan.
+///
+/// `index` is the zero-based place of the column among the input's feature columns. A column
+/// that becomes several features (a missing indicator, a level of a category) numbers them by
+/// `part`; the column itself is part 0.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct FeatureId {
+    /// Place among the input's feature columns.
+    pub index: u64,
+    /// Which of the features made from that column.
+    pub part: u32,
+}
+
+impl FeatureId {
+    /// The feature that is the input's column `index` itself.
+    #[must_use]
+    pub fn new(index: u64) -> Self {
+        Self { index, part: 0 }
+    }
+}
+
+/// One column as it came from the source, not yet checked.
+#[derive(Clone, Debug)]
+pub struct RawColumn {
+    /// Its identity.
+    pub id: FeatureId,
+    /// Its name in the file, or `f{index}`.
+    pub name: String,
+    /// Place in [`crate::FeatureSource::sources`] of the file it came from.
+    pub source: u32,
+    /// Its values, one for each row of the source; NaN is missing.
+    pub data: ColumnData,
+}
+
+/// A reused buffer that a source fills with up to [`ColumnBlock::limit`] columns.
+///
+/// The caller fixes the limit, so block boundaries depend on the caller alone and no source
+/// can change a result through the size of its own pages or row groups.
+#[derive(Debug)]
+pub struct ColumnBlock {
+    limit: usize,
+    columns: Vec<RawColumn>,
+    // Buffers of the last block: a fresh large allocation a column would cost its page faults.
+    spare32: Vec<Vec<f32>>,
+    spare64: Vec<Vec<f64>>,
+}
+
+impl ColumnBlock {
+    /// An empty block for up to `limit` columns, at least 1.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        let (spare32, spare64) = (Vec::new(), Vec::new());
+        Self { limit: limit.max(1), columns: Vec::new(), spare32, spare64 }
+    }
+
+    /// Most columns that the source may add.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Columns that there is still room for.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.limit - self.columns.len().min(self.limit)
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Whether there is no column.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// Empties the block and sets how many columns it may take next.
+    pub fn reset(&mut self, limit: usize) {
+        for column in self.columns.drain(..) {
+            match column.data {
+                ColumnData::Dense(Numbers::F32(v)) => self.spare32.push(v),
+                ColumnData::Dense(Numbers::F64(v)) => self.spare64.push(v),
+                _ => {}
+            }
+        }
+        self.limit = limit.max(1);
+    }
+
+    /// An empty buffer for a dense f32 column, reused from an earlier block where there is one.
+    pub fn buffer32(&mut self) -> Vec<f32> {
+        let mut buffer = self.spare32.pop().unwrap_or_default();
+        buffer.clear();
+        buffer
+    }
+
+    /// An empty buffer for a dense f64 column, reused from an earlier block where there is one.
+    pub fn buffer64(&mut self) -> Vec<f64> {
+        let mut buffer = self.spare64.pop().unwrap_or_default();
+        buffer.clear();
+        buffer
+    }
+
+    /// Adds a column.
+    pub fn push(&mut self, column: RawColumn) {
+        debug_assert!(self.room() > 0, "a source filled a block past its limit");
+        self.columns.push(column);
+    }
+
+    /// The columns in arrival order.
+    #[must_use]
+    pub fn columns(&self) -> &[RawColumn] {
+        &self.columns
+    }
+}

@@ -1,0 +1,412 @@
+//! Every column is checked here, once, before a method sees it.
+//!
+//! Rows that do not count are left out, missing values meet the policy, columns that carry
+//! nothing are dropped, and the statistics that methods need are computed:
+//!
+//! ```text
+//! mean = sum v_i x_i / W        variance = sum v_i (x_i - mean)^2 / W        W = sum v_i
+//! ```
+//!
+//! with sample weights `v`. NaN and infinities both count as missing.
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::{ColumnBlock, FeatureId, RawColumn};
+use crate::column::{Column, ColumnData};
+use crate::error::{Error, Result};
+use crate::select::Reason;
+use crate::target::{Problem, RowMap};
+
+/// What to do with missing values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// Stop and name the feature and the row.
+    #[default]
+    Error,
+    /// Drop the feature.
+    DropFeature,
+    /// Fill with the feature's mean.
+    Mean,
+    /// Fill with zero.
+    Zero,
+    /// Fill with the mean and add a feature that is 1 where the value was missing.
+    Indicator,
+}
+
+/// Which columns are fit to be offered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckPolicy {
+    /// What to do with missing values.
+    pub missing: Missing,
+    /// Largest share of missing values; a feature with more is dropped. `None` is no limit.
+    pub max_missing: Option<f64>,
+    /// Fewest rows off the commonest value; a feature with fewer is dropped. 0 and 1 ask for a
+    /// column that is not constant.
+    pub min_count: usize,
+}
+
+/// Statistics of one column over the rows that count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ColumnStats {
+    /// Weighted mean.
+    pub mean: f64,
+    /// Weighted variance, divided by the sum of weights.
+    pub variance: f64,
+    /// Values that were missing.
+    pub missing: u32,
+}
+
+impl ColumnStats {
+    /// The weighted mean square, centred or not.
+    #[must_use]
+    pub fn square(&self, centred: bool) -> f64 {
+        if centred { self.variance } else { self.mean.mul_add(self.mean, self.variance) }
+    }
+}
+
+enum Values<'a> {
+    Borrowed(&'a ColumnData),
+    Owned(ColumnData),
+}
+
+/// One feature, checked: what a method decides on.
+pub struct Feature<'a> {
+    /// Its identity.
+    pub id: FeatureId,
+    /// Its name.
+    pub name: std::borrow::Cow<'a, str>,
+    /// Place of its file in [`crate::FeatureSource::sources`].
+    pub source: u32,
+    /// Place in the scan at which it arrived.
+    pub arrival: u64,
+    /// Kept whatever happens, and not counted in `k`.
+    pub pinned: bool,
+    /// The group it belongs to, where groups were given.
+    pub group: Option<u32>,
+    /// Mean, variance and missing count.
+    pub stats: ColumnStats,
+    values: Values<'a>,
+}
+
+impl Feature<'_> {
+    /// The values, finite, a value for each row that counts.
+    #[must_use]
+    pub fn column(&self) -> Column<'_> {
+        match &self.values {
+            Values::Borrowed(data) => data.view(),
+            Values::Owned(data) => data.view(),
+        }
+    }
+}
+
+/// A block's features that passed the check, and the columns that did not.
+#[derive(Default)]
+pub struct CheckedBlock<'a> {
+    /// Features to offer, in arrival order.
+    pub features: Vec<Feature<'a>>,
+    /// Columns that were dropped, with their names and places in the scan.
+    pub dropped: Vec<(FeatureId, &'a str, u64, Reason)>,
+}
+
+/// Checks one column; up to two features come of it, or a reason to drop it.
+pub fn check<'a>(
+    raw: &'a RawColumn,
+    arrival: u64,
+    problem: &Problem,
+    policy: &CheckPolicy,
+) -> Result<Result<Vec<Feature<'a>>, Reason>> {
+    let got = raw.data.view().rows();
+    if got != problem.rows.input() {
+        let what = format!("feature {:?}", raw.name);
+        return Err(Error::Rows { what, got, want: problem.rows.input() });
+    }
+    let values = match &problem.rows {
+        RowMap::All(_) => Values::Borrowed(&raw.data),
+        RowMap::Some { take, place } => Values::Owned(raw.data.view().gather(take, place)),
+    };
+    let mut feature = Feature {
+        id: raw.id,
+        name: raw.name.as_str().into(),
+        source: raw.source,
+        arrival,
+        pinned: false,
+        group: None,
+        stats: ColumnStats::default(),
+        values,
+    };
+    let weight = problem.weight.as_deref();
+    let (stats, finite) = statistics(feature.column(), weight, problem.weight_sum());
+    feature.stats = stats;
+    let mut out = Vec::with_capacity(1);
+    let mut indicator = None;
+    if !finite {
+        match repair(&mut feature, problem, policy)? {
+            Some(reason) => return Ok(Err(reason)),
+            None => indicator = missing_indicator(raw, arrival, problem, policy),
+        }
+    }
+    if feature.stats.variance <= 0.0 || too_rare(feature.column(), policy.min_count) {
+        return Ok(Err(Reason::Constant));
+    }
+    out.push(feature);
+    out.extend(indicator);
+    Ok(Ok(out))
+}
+
+/// Mean, variance and whether every value is finite.
+fn statistics(x: Column<'_>, weight: Option<&[f64]>, sum: f64) -> (ColumnStats, bool) {
+    // Shifting by one of the values keeps the digits of a column with a large offset, and makes
+    // the second moment of a constant column exactly zero.
+    let shift = if x.is_dense() && x.rows() > 0 { x.get(0) } else { 0.0 };
+    let (first, second) = x.moments(weight, shift);
+    let mean = first / sum;
+    let mut variance = (second - first * mean) / sum;
+    if second == 0.0 || constant_stored(x) {
+        variance = 0.0;
+    }
+    let stats = ColumnStats { mean: mean + shift, variance: variance.max(0.0), missing: 0 };
+    (stats, second.is_finite())
+}
+
+/// Whether a column that skips zeros, or a coded one, has one value only.
+fn constant_stored(x: Column<'_>) -> bool {
+    match x {
+        Column::Sparse { rows, index, .. } => index.len() == rows && off_commonest(x) == 0,
+        Column::Bits { rows, words } => {
+            words.iter().map(|w| w.count_ones() as usize).sum::<usize>() == rows
+        }
+        Column::Codes { codes, .. } => codes.windows(2).all(|pair| pair[0] == pair[1]),
+        _ => false,
+    }
+}
+
+fn too_rare(x: Column<'_>, min_count: usize) -> bool {
+    min_count > 1 && off_commonest(x) < min_count
+}
+
+/// Rows whose value is not the commonest one.
+fn off_commonest(x: Column<'_>) -> usize {
+    let mut values = Vec::new();
+    x.each(|_, v| values.push(v));
+    values.sort_unstable_by(f64::total_cmp);
+    let stored_zeros = values.iter().filter(|v| **v == 0.0).count();
+    let zeros = x.rows() - values.len() + stored_zeros;
+    let longest = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0);
+    x.rows() - longest.max(zeros)
+}
+
+/// Applies the missing policy; `Some` is the reason to drop the feature.
+fn repair(
+    feature: &mut Feature<'_>,
+    problem: &Problem,
+    policy: &CheckPolicy,
+) -> Result<Option<Reason>> {
+    let (mut missing, mut first, mut sum, mut weight) = (0u32, None, 0.0, 0.0);
+    let mut zero_weight = problem.weight_sum();
+    feature.column().each(|i, x| {
+        let v = problem.weight.as_ref().map_or(1.0, |v| v[i]);
+        zero_weight -= v;
+        if x.is_finite() {
+            (sum, weight) = (v.mul_add(x, sum), weight + v);
+        } else {
+            missing += 1;
+            first.get_or_insert(i);
+        }
+    });
+    let Some(first) = first else {
+        return Err(Error::Data(format!(
+            "feature {:?} has values too large to square; scale the column down",
+            feature.name
+        )));
+    };
+    let share = f64::from(missing) / problem.n() as f64;
+    if policy.missing == Missing::DropFeature || policy.max_missing.is_some_and(|max| share > max) {
+        return Ok(Some(Reason::Missing));
+    }
+    // Columns that skip zeros hide the weight of the zeros; they count in the mean.
+    let weight = weight + if feature.column().is_dense() { 0.0 } else { zero_weight.max(0.0) };
+    let fill = match policy.missing {
+        Missing::Error => {
+            let row = problem.rows.source_row(first);
+            return Err(Error::Missing { name: feature.name.to_string(), row });
+        }
+        Missing::Zero => 0.0,
+        _ if weight > 0.0 => sum / weight,
+        _ => 0.0,
+    };
+    feature.values = Values::Owned(filled(feature.column(), fill));
+    let weights = problem.weight.as_deref();
+    (feature.stats, _) = statistics(feature.column(), weights, problem.weight_sum());
+    feature.stats.missing = missing;
+    Ok(None)
+}
+
+fn filled(x: Column<'_>, fill: f64) -> ColumnData {
+    use crate::column::Numbers;
+    let patch = |numbers: Numbers| match numbers {
+        Numbers::F32(mut v) if f64::from(fill as f32) == fill => {
+            v.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = fill as f32);
+            Numbers::F32(v)
+        }
+        Numbers::F32(v) => {
+            let wide = |v: f32| if v.is_finite() { f64::from(v) } else { fill };
+            Numbers::F64(v.into_iter().map(wide).collect())
+        }
+        Numbers::F64(mut v) => {
+            v.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = fill);
+            Numbers::F64(v)
+        }
+    };
+    match x.to_data() {
+        ColumnData::Dense(numbers) => ColumnData::Dense(patch(numbers)),
+        ColumnData::Sparse { rows, index, value } => {
+            ColumnData::Sparse { rows, index, value: patch(value) }
+        }
+        other => other,
+    }
+}
+
+/// The extra feature that is 1 where a value was missing, if the policy asks for it.
+fn missing_indicator<'a>(
+    raw: &'a RawColumn,
+    arrival: u64,
+    problem: &Problem,
+    policy: &CheckPolicy,
+) -> Option<Feature<'a>> {
+    if policy.missing != Missing::Indicator {
+        return None;
+    }
+    let n = problem.n();
+    let mut words = vec![0u64; n.div_ceil(64)];
+    let data = match &problem.rows {
+        RowMap::All(_) => raw.data.clone(),
+        RowMap::Some { take, place } => raw.data.view().gather(take, place),
+    };
+    data.view().each(|i, x| {
+        if !x.is_finite() {
+            words[i / 64] |= 1 << (i % 64);
+        }
+    });
+    let bits = ColumnData::Bits { rows: n, words };
+    let (stats, _) = statistics(bits.view(), problem.weight.as_deref(), problem.weight_sum());
+    (stats.variance > 0.0).then(|| Feature {
+        id: FeatureId { index: raw.id.index, part: 1 },
+        name: format!("{}:missing", raw.name).into(),
+        source: raw.source,
+        arrival,
+        pinned: false,
+        group: None,
+        stats,
+        values: Values::Owned(bits),
+    })
+}
+
+/// Checks a whole block, in parallel where the pool has threads; `first` is the place of its
+/// first column in the scan.
+pub fn check_block<'a>(
+    block: &'a ColumnBlock,
+    first: u64,
+    problem: &Problem,
+    policy: &CheckPolicy,
+) -> Result<CheckedBlock<'a>> {
+    use rayon::prelude::*;
+    let one = |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy);
+    let checked: Vec<_> = if rayon::current_num_threads() > 1 {
+        block.columns().par_iter().enumerate().map(one).collect()
+    } else {
+        block.columns().iter().enumerate().map(one).collect()
+    };
+    let mut out = CheckedBlock::default();
+    for (at, result) in checked.into_iter().enumerate() {
+        let raw = &block.columns()[at];
+        match result? {
+            Ok(features) => out.features.extend(features),
+            Err(reason) => out.dropped.push((raw.id, &raw.name, first + at as u64, reason)),
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column::Numbers;
+
+    fn raw(data: ColumnData) -> RawColumn {
+        RawColumn { id: FeatureId::new(3), name: "x".into(), source: 0, data }
+    }
+
+    fn checked(
+        data: ColumnData,
+        problem: &Problem,
+        policy: &CheckPolicy,
+    ) -> Result<Result<Vec<(String, ColumnStats)>, Reason>> {
+        let raw = raw(data);
+        let result = check(&raw, 0, problem, policy)?;
+        Ok(result.map(|f| f.iter().map(|f| (f.name.to_string(), f.stats)).collect()))
+    }
+
+    #[test]
+    fn statistics_survive_a_large_offset() {
+        // 1e8 + {0, 1, 2}: the variance is 2/3, as for {0, 1, 2}.
+        let problem = Problem::regression(vec![0.0; 3]);
+        let x = ColumnData::Dense(Numbers::F64(vec![1e8, 1e8 + 1.0, 1e8 + 2.0]));
+        let stats = checked(x, &problem, &CheckPolicy::default()).unwrap().unwrap()[0].1;
+        assert_eq!(stats.mean, 1e8 + 1.0);
+        assert!((stats.variance - 2.0 / 3.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn missing_values_meet_the_policy() {
+        let problem = Problem::regression(vec![0.0; 4]);
+        let x = || ColumnData::dense(vec![1.0, f64::NAN, 3.0, f64::INFINITY]);
+        let with = |missing| CheckPolicy { missing, ..CheckPolicy::default() };
+        let error = checked(x(), &problem, &with(Missing::Error)).unwrap_err();
+        assert!(error.to_string().contains("\"x\"") && error.to_string().contains("row 1"));
+        let dropped = checked(x(), &problem, &with(Missing::DropFeature)).unwrap();
+        assert_eq!(dropped, Err(Reason::Missing));
+        let mean = checked(x(), &problem, &with(Missing::Mean)).unwrap().unwrap();
+        assert_eq!((mean[0].1.mean, mean[0].1.variance, mean[0].1.missing), (2.0, 0.5, 2));
+        let zero = checked(x(), &problem, &with(Missing::Zero)).unwrap().unwrap();
+        assert_eq!(zero[0].1.mean, 1.0);
+        let both = checked(x(), &problem, &with(Missing::Indicator)).unwrap().unwrap();
+        assert_eq!((both[1].0.as_str(), both[1].1.mean), ("x:missing", 0.5));
+        let most = CheckPolicy { max_missing: Some(0.4), ..with(Missing::Mean) };
+        assert_eq!(checked(x(), &problem, &most).unwrap(), Err(Reason::Missing));
+    }
+
+    #[test]
+    fn constant_and_rare_columns_are_dropped_in_every_storage() {
+        let problem = Problem::regression(vec![0.0; 4]);
+        let policy = CheckPolicy::default();
+        for data in [
+            ColumnData::dense(vec![0.1; 4]),
+            ColumnData::Sparse { rows: 4, index: vec![], value: Numbers::F32(vec![]) },
+            ColumnData::Sparse {
+                rows: 4,
+                index: vec![0, 1, 2, 3],
+                value: Numbers::F64(vec![0.1; 4]),
+            },
+            ColumnData::Bits { rows: 4, words: vec![15] },
+            ColumnData::Codes { codes: vec![1; 4], levels: vec![0.0, 0.7] },
+        ] {
+            assert_eq!(checked(data, &problem, &policy).unwrap(), Err(Reason::Constant));
+        }
+        let rare = ColumnData::dense(vec![0.0, 0.0, 5.0, 0.0]);
+        assert!(checked(rare.clone(), &problem, &policy).unwrap().is_ok());
+        let twice = CheckPolicy { min_count: 2, ..policy };
+        assert_eq!(checked(rare, &problem, &twice).unwrap(), Err(Reason::Constant));
+    }
+
+    #[test]
+    fn only_rows_that_count_are_seen() {
+        let mut problem = Problem::regression(vec![0.0; 2]);
+        problem.rows = RowMap::new(3, vec![2, 0]).unwrap();
+        let x = ColumnData::dense(vec![1.0, f64::NAN, 3.0]);
+        let stats = checked(x, &problem, &CheckPolicy::default()).unwrap().unwrap()[0].1;
+        assert_eq!((stats.mean, stats.variance), (2.0, 1.0));
+        let short = checked(ColumnData::dense(vec![1.0]), &problem, &CheckPolicy::default());
+        assert!(short.unwrap_err().to_string().contains("has 1 rows, expected 3"));
+    }
+}

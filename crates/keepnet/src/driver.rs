@@ -1,0 +1,456 @@
+//! Feeds one read of the features to several selectors, scan after scan.
+//!
+//! Each [`Lane`] has its own problem (target, weights, rows) and selector, so several targets,
+//! folds or methods cost one read. The driver asks the source for blocks of a width fixed
+//! beforehand, checks every column once a lane, offers it, and keeps the books: what became of
+//! each feature, the loss along the stream, the time. Between blocks an [`Observer`] may look,
+//! save the state or end the run.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::{ColumnBlock, FeatureId};
+use crate::check::{CheckPolicy, CheckedBlock, check_block};
+use crate::error::{Error, Result};
+use crate::order::Order;
+use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
+use crate::selection::Selection;
+use crate::snapshot;
+use crate::source::FeatureSource;
+use crate::target::Problem;
+
+/// Most points of a trace.
+const TRACE_POINTS: usize = 200;
+
+/// One problem and the selector that works on it.
+pub struct Lane {
+    /// What is asked of the rows.
+    pub problem: Problem,
+    /// Which columns are fit to be offered.
+    pub policy: CheckPolicy,
+    /// Names of features that are kept whatever happens.
+    pub always: HashSet<String>,
+    /// The method.
+    pub selector: Box<dyn ColumnSelector>,
+    log: Log,
+}
+
+impl Lane {
+    /// A lane with the default policy.
+    pub fn new(problem: Problem, selector: Box<dyn ColumnSelector>) -> Self {
+        let (policy, always) = (CheckPolicy::default(), HashSet::new());
+        Self { problem, policy, always, selector, log: Log::default() }
+    }
+}
+
+/// What became of the features, by their fate in the last scan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// Too little to do with the target.
+    pub weak: u64,
+    /// Redundant beside another feature.
+    pub redundant: u64,
+    /// Constant or too rare.
+    pub constant: u64,
+    /// Missing values.
+    pub missing: u64,
+    /// Kept for a while, then driven out.
+    pub evicted: u64,
+}
+
+/// One point of the course of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TracePoint {
+    /// Features that had arrived, over all scans.
+    pub arrived: u64,
+    /// Loss then.
+    pub loss: Option<f64>,
+    /// Features in the model then.
+    pub kept: usize,
+    /// Substitutions until then.
+    pub substitutions: u64,
+}
+
+/// The books of one lane; part of a checkpoint.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Log {
+    dropped: Dropped,
+    // Features that arrived in this scan and are still held: bounded by the kept set.
+    alive: HashSet<FeatureId>,
+    trace: Vec<TracePoint>,
+    stride: u64,
+    blocks: u64,
+}
+
+impl Log {
+    fn count(&mut self, reason: Reason) {
+        let count = match reason {
+            Reason::Weak => &mut self.dropped.weak,
+            Reason::Redundant { .. } => &mut self.dropped.redundant,
+            Reason::Constant => &mut self.dropped.constant,
+            Reason::Missing => &mut self.dropped.missing,
+        };
+        *count += 1;
+    }
+
+    fn outcome(&mut self, id: FeatureId, outcome: &Outcome) {
+        match outcome.verdict {
+            Verdict::Dropped(reason) => self.count(reason),
+            _ => {
+                self.alive.insert(id);
+            }
+        }
+        for id in &outcome.evicted {
+            // One that has not come round in this scan yet is judged when it does.
+            if self.alive.remove(id) {
+                self.dropped.evicted += 1;
+            }
+        }
+    }
+
+    fn point(&mut self, arrived: u64, status: Status) {
+        self.stride = self.stride.max(1);
+        if self.blocks.is_multiple_of(self.stride) {
+            if self.trace.len() >= TRACE_POINTS {
+                let mut at = 0;
+                self.trace.retain(|_| {
+                    at += 1;
+                    at % 2 == 1
+                });
+                self.stride *= 2;
+            }
+            if self.blocks.is_multiple_of(self.stride) {
+                let Status { kept, loss, substitutions, .. } = status;
+                self.trace.push(TracePoint { arrived, loss, kept, substitutions });
+            }
+        }
+        self.blocks += 1;
+    }
+}
+
+/// How to go through the source.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Most scans.
+    pub scans: u32,
+    /// Order of the features.
+    pub order: Order,
+    /// Seed of a shuffled order.
+    pub seed: u64,
+    /// Columns in a block; no result depends on it.
+    pub width: usize,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { scans: 2, order: Order::Given, seed: 0, width: 128 }
+    }
+}
+
+impl RunOptions {
+    /// A block width that keeps a block of columns of `column_bytes` within `bytes`.
+    #[must_use]
+    pub fn width_for(column_bytes: u64, bytes: u64) -> usize {
+        (bytes / column_bytes.max(1)).clamp(1, 128) as usize
+    }
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The scan under way, from 0.
+    pub scan: u32,
+    /// Scans asked for.
+    pub scans: u32,
+    /// Features that have arrived, over all scans.
+    pub arrived: u64,
+    /// Features of one scan, where that is known.
+    pub features: Option<u64>,
+    /// The first lane's numbers.
+    pub status: Status,
+}
+
+/// What an observer wants between two blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// Hand the state to [`Observer::save`].
+    pub save: bool,
+    /// End the run with the current result.
+    pub stop: bool,
+}
+
+/// One decision, for those who want to see them all.
+#[derive(Clone, Debug)]
+pub struct Decision<'a> {
+    /// Which lane decided.
+    pub lane: usize,
+    /// The scan, from 0.
+    pub scan: u32,
+    /// The feature.
+    pub id: FeatureId,
+    /// Its name.
+    pub name: &'a str,
+    /// What became of it.
+    pub outcome: &'a Outcome,
+}
+
+/// Looks on between blocks.
+pub trait Observer {
+    /// Called after each block.
+    fn progress(&mut self, progress: &Progress) -> Result<Flow> {
+        let _ = progress;
+        Ok(Flow::default())
+    }
+
+    /// Takes the state that [`Flow::save`] asked for.
+    fn save(&mut self, state: Vec<u8>) -> Result<()> {
+        let _ = state;
+        Ok(())
+    }
+
+    /// Called for each decision.
+    fn decision(&mut self, decision: &Decision<'_>) -> Result<()> {
+        let _ = decision;
+        Ok(())
+    }
+}
+
+/// An observer that does nothing.
+pub struct Quiet;
+
+impl Observer for Quiet {}
+
+/// One lane's result.
+#[derive(Clone, Debug)]
+pub struct LaneReport {
+    /// What is kept.
+    pub selection: Selection,
+    /// What became of the rest.
+    pub dropped: Dropped,
+    /// Loss and substitutions along the stream.
+    pub trace: Vec<TracePoint>,
+}
+
+/// The result of a run.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// A report for each lane.
+    pub lanes: Vec<LaneReport>,
+    /// Different features that arrived.
+    pub features_seen: u64,
+    /// Scans begun.
+    pub scans: u32,
+    /// Whether the run went to its end.
+    pub complete: bool,
+    /// Time spent in the source.
+    pub read: Duration,
+    /// Time spent checking and deciding.
+    pub select: Duration,
+}
+
+/// The position in the stream; part of a checkpoint.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Position {
+    scan: u32,
+    in_scan: u64,
+    arrived: u64,
+    seen: u64,
+}
+
+/// A run under way.
+pub struct Driver<'a> {
+    source: &'a mut dyn FeatureSource,
+    lanes: Vec<Lane>,
+    options: RunOptions,
+    position: Position,
+    read: Duration,
+    select: Duration,
+}
+
+impl<'a> Driver<'a> {
+    /// A run from the start of the source; problems are checked here.
+    pub fn new(
+        source: &'a mut dyn FeatureSource,
+        lanes: Vec<Lane>,
+        options: RunOptions,
+    ) -> Result<Self> {
+        if options.scans == 0 {
+            return Err(Error::param("scans", 0, "at least 1"));
+        }
+        for lane in &lanes {
+            lane.problem.check()?;
+            let (got, want) = (lane.problem.rows.input(), source.rows());
+            if got != want {
+                return Err(Error::Rows { what: "the target".into(), got, want });
+            }
+        }
+        let position = Position::default();
+        let (read, select) = (Duration::ZERO, Duration::ZERO);
+        Ok(Self { source, lanes, options, position, read, select })
+    }
+
+    /// The state between two blocks.
+    fn save(&self) -> Result<Vec<u8>> {
+        let lanes: Vec<(&Log, Vec<u8>)> = self
+            .lanes
+            .iter()
+            .map(|lane| Ok((&lane.log, lane.selector.save()?)))
+            .collect::<Result<_>>()?;
+        snapshot::encode(&(self.position, lanes))
+    }
+
+    /// Takes up a state that an observer saved; every later digit is that of an unbroken run.
+    pub fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let (position, lanes): (Position, Vec<(Log, Vec<u8>)>) = snapshot::decode(state)?;
+        if lanes.len() != self.lanes.len() {
+            return Err(Error::Snapshot("it has another number of selectors".into()));
+        }
+        for (lane, (log, state)) in self.lanes.iter_mut().zip(lanes) {
+            lane.selector.restore(&state)?;
+            lane.log = log;
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    /// Goes through the source to the end, or until the observer stops it.
+    pub fn run(mut self, observer: &mut dyn Observer) -> Result<RunReport> {
+        let mut complete = false;
+        while self.position.scan < self.options.scans {
+            self.begin_scan()?;
+            if self.scan(observer)? {
+                break;
+            }
+            let mut converged = true;
+            for lane in &mut self.lanes {
+                converged &= lane.selector.end_scan()?;
+            }
+            self.position.scan += 1;
+            self.position.in_scan = 0;
+            complete = converged || self.position.scan == self.options.scans;
+            if complete {
+                break;
+            }
+        }
+        self.finish(complete)
+    }
+
+    fn begin_scan(&mut self) -> Result<()> {
+        let Position { scan, in_scan, .. } = self.position;
+        let order = &self.options.order;
+        if *order != Order::Given {
+            let features = self.source.features().ok_or_else(|| {
+                Error::Unsupported("an order needs a source that knows its features".into())
+            })?;
+            if let Some(order) = order.indices(features, self.options.seed, scan) {
+                self.source.reorder(order)?;
+            }
+        }
+        if scan > 0 || in_scan > 0 || *order != Order::Given {
+            self.source.rewind()?;
+        }
+        if in_scan > 0 {
+            return self.source.skip(in_scan);
+        }
+        for lane in &mut self.lanes {
+            lane.log.dropped = Dropped::default();
+            lane.log.alive.clear();
+        }
+        Ok(())
+    }
+
+    /// One scan; `true` when the observer ended the run.
+    fn scan(&mut self, observer: &mut dyn Observer) -> Result<bool> {
+        let mut block = ColumnBlock::new(self.options.width);
+        loop {
+            let start = Instant::now();
+            block.reset(self.options.width);
+            while block.room() > 0 && self.source.next_block(&mut block)? {}
+            self.read += start.elapsed();
+            if block.is_empty() {
+                return Ok(false);
+            }
+            let start = Instant::now();
+            self.offer(&block, observer)?;
+            self.select += start.elapsed();
+            let flow = observer.progress(&self.progress())?;
+            if flow.save {
+                observer.save(self.save()?)?;
+            }
+            if flow.stop {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            scan: self.position.scan,
+            scans: self.options.scans,
+            arrived: self.position.arrived,
+            features: self.source.features(),
+            status: self.lanes.first().map(|lane| lane.selector.status()).unwrap_or_default(),
+        }
+    }
+
+    fn offer(&mut self, block: &ColumnBlock, observer: &mut dyn Observer) -> Result<()> {
+        let (scan, first) = (self.position.scan, self.position.in_scan);
+        self.position.in_scan += block.len() as u64;
+        self.position.arrived += block.len() as u64;
+        self.position.seen = self.position.seen.max(self.position.in_scan);
+        let mut outcomes = Vec::with_capacity(block.len());
+        for (at, lane) in self.lanes.iter_mut().enumerate() {
+            let mut checked = check_block(block, first, &lane.problem, &lane.policy)?;
+            if !lane.always.is_empty() {
+                pin(&mut checked, &lane.always);
+            }
+            outcomes.clear();
+            lane.selector.offer_block(&checked, &mut outcomes)?;
+            debug_assert_eq!(outcomes.len(), checked.features.len());
+            let mut report = |id, name: &str, outcome: &Outcome| {
+                observer.decision(&Decision { lane: at, scan, id, name, outcome })
+            };
+            for (id, name, _, reason) in &checked.dropped {
+                lane.log.count(*reason);
+                report(*id, name, &Outcome::dropped(*reason))?;
+            }
+            for (feature, outcome) in checked.features.iter().zip(&outcomes) {
+                lane.log.outcome(feature.id, outcome);
+                report(feature.id, &feature.name, outcome)?;
+            }
+            lane.log.point(self.position.arrived, lane.selector.status());
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, complete: bool) -> Result<RunReport> {
+        let start = Instant::now();
+        let mut lanes = Vec::with_capacity(self.lanes.len());
+        for lane in &mut self.lanes {
+            lane.selector.finish()?;
+            let selection = lane.selector.selection()?;
+            let kept: HashSet<_> =
+                selection.selected.iter().chain(&selection.always).map(|s| s.id).collect();
+            let mut dropped = lane.log.dropped;
+            dropped.evicted += lane.log.alive.difference(&kept).count() as u64;
+            lanes.push(LaneReport { selection, dropped, trace: lane.log.trace.clone() });
+        }
+        self.select += start.elapsed();
+        Ok(RunReport {
+            lanes,
+            features_seen: self.position.seen,
+            scans: self.position.scan + u32::from(self.position.in_scan > 0),
+            complete,
+            read: self.read,
+            select: self.select,
+        })
+    }
+}
+
+fn pin(checked: &mut CheckedBlock<'_>, always: &HashSet<String>) {
+    for feature in &mut checked.features {
+        feature.pinned = always.contains(feature.name.as_ref());
+    }
+}

@@ -1,0 +1,158 @@
+//! The columns a method holds, within its byte budget.
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::FeatureId;
+use crate::budget::Budget;
+use crate::check::{ColumnStats, Feature};
+use crate::column::{Column, ColumnData};
+use crate::error::Result;
+use crate::target::Covariate;
+
+/// One held column with all that a result says about it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Kept {
+    /// Its identity; covariates have none.
+    pub id: Option<FeatureId>,
+    /// Its name.
+    pub name: String,
+    /// Place of its file in the source's list.
+    pub source: u32,
+    /// Place in the scan at which it was taken.
+    pub arrival: u64,
+    /// Never evicted, not counted in `k`.
+    pub pinned: bool,
+    /// Its group, where groups were given.
+    pub group: Option<u32>,
+    /// Mean, variance, missing count.
+    pub stats: ColumnStats,
+    data: ColumnData,
+}
+
+impl Kept {
+    /// The values.
+    #[must_use]
+    pub fn column(&self) -> Column<'_> {
+        self.data.view()
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.data.bytes() + self.name.len() + size_of::<Self>()) as u64
+    }
+}
+
+/// Held columns in slots; the slot is what weights and Gram rows are indexed by.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct KeptSet {
+    slots: Vec<Kept>,
+    #[serde(skip)]
+    budget: Budget,
+}
+
+impl KeptSet {
+    /// An empty set within `budget`.
+    #[must_use]
+    pub fn new(budget: Budget) -> Self {
+        Self { slots: Vec::new(), budget }
+    }
+
+    /// Takes over the budget after a restore.
+    pub fn set_budget(&mut self, mut budget: Budget) {
+        budget.reset(self.bytes());
+        self.budget = budget;
+    }
+
+    /// The budget as it was given.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether nothing is held.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// The columns by slot.
+    #[must_use]
+    pub fn slots(&self) -> &[Kept] {
+        &self.slots
+    }
+
+    /// The values of every slot.
+    pub fn columns(&self) -> impl Iterator<Item = Column<'_>> {
+        self.slots.iter().map(Kept::column)
+    }
+
+    /// The slot of a feature.
+    #[must_use]
+    pub fn slot(&self, id: FeatureId) -> Option<usize> {
+        self.slots.iter().position(|kept| kept.id == Some(id))
+    }
+
+    /// Bytes held.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.slots.iter().map(Kept::bytes).sum()
+    }
+
+    /// Copies a feature into a new slot at the end; over budget is an error that changes nothing.
+    pub fn push(&mut self, feature: &Feature<'_>) -> Result<usize> {
+        self.add(Kept {
+            id: Some(feature.id),
+            name: feature.name.to_string(),
+            source: feature.source,
+            arrival: feature.arrival,
+            pinned: feature.pinned,
+            group: feature.group,
+            stats: feature.stats,
+            data: feature.column().to_data(),
+        })
+    }
+
+    /// Adds an unpenalised covariate, pinned.
+    pub fn push_covariate(&mut self, covariate: &Covariate, stats: ColumnStats) -> Result<usize> {
+        self.add(Kept {
+            id: None,
+            name: covariate.name.clone(),
+            source: 0,
+            arrival: 0,
+            pinned: true,
+            group: None,
+            stats,
+            data: ColumnData::dense(covariate.values.clone()),
+        })
+    }
+
+    fn add(&mut self, kept: Kept) -> Result<usize> {
+        self.budget.take(kept.bytes(), "the kept set")?;
+        self.slots.push(kept);
+        Ok(self.slots.len() - 1)
+    }
+
+    /// Puts a feature into an occupied slot and returns what was there.
+    pub fn replace(&mut self, slot: usize, feature: &Feature<'_>) -> Result<Kept> {
+        self.budget.give(self.slots[slot].bytes());
+        match self.push(feature) {
+            Ok(_) => Ok(self.slots.swap_remove(slot)),
+            Err(error) => {
+                self.budget.take(self.slots[slot].bytes(), "the kept set")?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Empties a slot; the last slot takes its place.
+    pub fn swap_remove(&mut self, slot: usize) -> Kept {
+        let gone = self.slots.swap_remove(slot);
+        self.budget.give(gone.bytes());
+        gone
+    }
+}

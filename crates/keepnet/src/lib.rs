@@ -1,0 +1,33 @@
+//! Feature selection from data too large to hold.
+pub mod block;
+pub mod budget;
+pub mod check;
+pub mod column;
+pub mod driver;
+pub mod error;
+pub mod kept;
+pub mod kernel;
+pub mod loss;
+pub mod order;
+pub mod registry;
+pub mod select;
+pub mod selection;
+pub mod snapshot;
+pub mod source;
+pub mod target;
+
+pub use block::{ColumnBlock, FeatureId, RawColumn};
+pub use budget::Budget;
+pub use check::{CheckPolicy, CheckedBlock, ColumnStats, Feature, Missing};
+pub use column::{Column, ColumnData, Numbers, SharedBytes};
+pub use driver::{Driver, Flow, Lane, Observer, Progress, Quiet, RunOptions, RunReport};
+pub use error::{Bytes, Error, Result};
+pub use kept::{Kept, KeptSet};
+pub use loss::LossKind;
+pub use order::Order;
+pub use registry::{MethodInfo, MethodSpec, Stream};
+pub use select::{ColumnSelector, Outcome, Reason, Status, Verdict};
+pub use selection::{Selected, Selection, Value};
+pub use snapshot::Snapshot;
+pub use source::{FeatureSource, Generated, RowIds, Walk};
+pub use target::{Covariate, Problem, RowMap, Target, Task};

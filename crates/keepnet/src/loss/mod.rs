@@ -1,0 +1,182 @@
+//! Losses and their derivatives in the margin `u`, over slices.
+//!
+//! Every function takes sample weights `v` (1 where there are none) and gives sums or vectors
+//! that are not yet divided by the sum of weights `W`; the methods divide.
+
+mod logistic;
+mod squared;
+mod squared_epsilon;
+mod squared_hinge;
+
+pub use logistic::Logistic;
+pub use squared::Squared;
+pub use squared_epsilon::SquaredEpsilon;
+pub use squared_hinge::SquaredHinge;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::target::{Target, Task};
+
+/// A loss of one margin, twice differentiable almost everywhere.
+pub trait Loss: Send + Sync {
+    /// Value, slope and curvature of one sample.
+    fn at(&self, u: f64, y: f64) -> (f64, f64, f64);
+
+    /// The largest curvature there can be.
+    fn steepest(&self) -> f64 {
+        1.0
+    }
+
+    /// `sum v_i l(u_i, y_i)`.
+    fn value(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>) -> f64 {
+        each(u, y, weight).map(|(u, y, v)| v * self.at(u, y).0).sum()
+    }
+
+    /// `out_i = v_i l'(u_i, y_i)`.
+    fn slopes(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]) {
+        for ((u, y, v), out) in each(u, y, weight).zip(out) {
+            *out = v * self.at(u, y).1;
+        }
+    }
+
+    /// `out_i = v_i l''(u_i, y_i)`.
+    fn curvatures(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]) {
+        for ((u, y, v), out) in each(u, y, weight).zip(out) {
+            *out = v * self.at(u, y).2;
+        }
+    }
+}
+
+fn each<'a>(
+    u: &'a [f64],
+    y: &'a [f64],
+    weight: Option<&'a [f64]>,
+) -> impl Iterator<Item = (f64, f64, f64)> + 'a {
+    let weight = move |i: usize| weight.map_or(1.0, |v| v[i]);
+    u.iter().zip(y).enumerate().map(move |(i, (u, y))| (*u, *y, weight(i)))
+}
+
+/// Which loss, as the user names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// `(u - y)^2 / 2`.
+    Squared,
+    /// `max(0, 1 - u y)^2 / 2`.
+    SquaredHinge,
+    /// `log(1 + exp(-u y))`.
+    Logistic,
+    /// `max(0, |u - y| - eps)^2 / 2`.
+    SquaredEpsilon,
+}
+
+impl LossKind {
+    /// Every loss.
+    pub const ALL: [Self; 4] =
+        [Self::Squared, Self::SquaredHinge, Self::Logistic, Self::SquaredEpsilon];
+
+    /// The name on the command line and in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Squared => "squared",
+            Self::SquaredHinge => "squared-hinge",
+            Self::Logistic => "logistic",
+            Self::SquaredEpsilon => "squared-epsilon",
+        }
+    }
+
+    /// The loss of that name.
+    pub fn parse(name: &str) -> Result<Self> {
+        let known = |kind: &Self| kind.name() == name;
+        Self::ALL.into_iter().find(known).ok_or_else(|| {
+            Error::param("loss", name, "squared, squared-hinge, logistic or squared-epsilon")
+        })
+    }
+
+    /// The task that the loss implies, where it implies one.
+    #[must_use]
+    pub fn task(self) -> Option<Task> {
+        match self {
+            Self::Squared => None,
+            Self::SquaredEpsilon => Some(Task::Regression),
+            Self::SquaredHinge | Self::Logistic => Some(Task::Classification),
+        }
+    }
+
+    /// The loss for a target; `epsilon` defaults to a tenth of the target's standard deviation.
+    pub fn make(self, target: &Target, epsilon: Option<f64>) -> Result<Box<dyn Loss>> {
+        if self.task().is_some_and(|task| task != target.task()) {
+            return Err(Error::Data(format!(
+                "the {} loss does not fit a {} target; choose another --loss or --task",
+                self.name(),
+                if target.task() == Task::Regression { "regression" } else { "classification" },
+            )));
+        }
+        Ok(match self {
+            Self::Squared => Box::new(Squared),
+            Self::SquaredHinge => Box::new(SquaredHinge),
+            Self::Logistic => Box::new(Logistic),
+            Self::SquaredEpsilon => Box::new(SquaredEpsilon::new(match (epsilon, target) {
+                (Some(epsilon), _) => epsilon,
+                (None, Target::Numbers(y)) => 0.1 * deviation(y),
+                (None, Target::Classes { .. }) => 0.1,
+            })?),
+        })
+    }
+}
+
+fn deviation(y: &[f64]) -> f64 {
+    let n = y.len().max(1) as f64;
+    let mean = y.iter().sum::<f64>() / n;
+    (y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slope and curvature against differences of the value, away from the kinks.
+    #[test]
+    fn derivatives_are_those_of_the_value() {
+        let losses: [Box<dyn Loss>; 4] = [
+            Box::new(Squared),
+            Box::new(SquaredHinge),
+            Box::new(Logistic),
+            Box::new(SquaredEpsilon::new(0.3).unwrap()),
+        ];
+        for (kind, loss) in losses.iter().enumerate() {
+            for y in [-1.0, 1.0] {
+                for u in [-30.0, -2.1, -0.4, 0.35, 1.7, 40.0] {
+                    let (_, slope, curve) = loss.at(u, y);
+                    let h = 1e-5;
+                    let (up, down) = (loss.at(u + h, y), loss.at(u - h, y));
+                    let near = |a: f64, b: f64| (a - b).abs() < 1e-5 * (1.0 + a.abs());
+                    assert!(near(slope, (up.0 - down.0) / (2.0 * h)), "{kind} {u} {y}");
+                    assert!(near(curve, (up.1 - down.1) / (2.0 * h)), "{kind} {u} {y}");
+                    assert!(curve <= loss.steepest());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn weights_multiply_values_slopes_and_curvatures() {
+        let (u, y, v) = ([0.5, 2.0], [1.0, -1.0], [3.0, 0.5]);
+        let mut out = [0.0; 2];
+        // Squared hinge by hand: 1 - uy = 0.5 and 3.
+        assert_eq!(SquaredHinge.value(&u, &y, Some(&v)), 3.0 * 0.125 + 0.5 * 4.5);
+        SquaredHinge.slopes(&u, &y, Some(&v), &mut out);
+        assert_eq!(out, [-1.5, 1.5]);
+        SquaredHinge.curvatures(&u, &y, Some(&v), &mut out);
+        assert_eq!(out, [3.0, 0.5]);
+    }
+
+    #[test]
+    fn a_loss_of_the_other_task_is_refused() {
+        let target = Target::Numbers(vec![1.0, 2.0]);
+        assert!(LossKind::Logistic.make(&target, None).is_err());
+        assert!(LossKind::parse("hinge").unwrap_err().to_string().contains("squared-hinge"));
+    }
+}

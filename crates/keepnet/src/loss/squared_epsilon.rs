@@ -1,0 +1,27 @@
+//! Squared epsilon-insensitive loss (SVM regression): `max(0, |u - y| - eps)^2 / 2`.
+
+use super::Loss;
+use crate::error::{Error, Result};
+
+/// `max(0, |u - y| - eps)^2 / 2`.
+pub struct SquaredEpsilon {
+    epsilon: f64,
+}
+
+impl SquaredEpsilon {
+    /// A tube of half-width `epsilon`, finite and not negative.
+    pub fn new(epsilon: f64) -> Result<Self> {
+        if !(epsilon >= 0.0 && epsilon.is_finite()) {
+            return Err(Error::param("epsilon", epsilon, "a number of at least 0"));
+        }
+        Ok(Self { epsilon })
+    }
+}
+
+impl Loss for SquaredEpsilon {
+    fn at(&self, u: f64, y: f64) -> (f64, f64, f64) {
+        let r = u - y;
+        let z = (r.abs() - self.epsilon).max(0.0);
+        (0.5 * z * z, z * r.signum(), if z > 0.0 { 1.0 } else { 0.0 })
+    }
+}

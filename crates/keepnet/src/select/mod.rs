@@ -1,0 +1,111 @@
+//! Methods on a stream of features, one a file, behind [`ColumnSelector`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::FeatureId;
+use crate::check::CheckedBlock;
+use crate::error::Result;
+use crate::selection::Selection;
+use crate::snapshot::Snapshot;
+
+/// Decides on each feature as it arrives. An `Err` leaves the state as it was.
+pub trait ColumnSelector: Snapshot + Send {
+    /// Appends one outcome for each feature of the block.
+    ///
+    /// Blocks are for speed, never for another result.
+    fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()>;
+
+    /// Ends a scan; `true` when another scan would change nothing.
+    fn end_scan(&mut self) -> Result<bool>;
+
+    /// Refits the model on the kept set.
+    fn finish(&mut self) -> Result<()>;
+
+    /// What is kept now, at any moment.
+    fn selection(&self) -> Result<Selection>;
+
+    /// The few numbers that a progress line shows; cheap.
+    fn status(&self) -> Status;
+}
+
+/// Where a selector stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Features in the model.
+    pub kept: usize,
+    /// Loss of the model, where the method has one.
+    pub loss: Option<f64>,
+    /// Features that replaced another so far.
+    pub substitutions: u64,
+    /// Bytes held.
+    pub bytes: u64,
+}
+
+/// What became of one feature.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The decision on the feature itself.
+    pub verdict: Verdict,
+    /// Features that it drove out; usually none.
+    pub evicted: Vec<FeatureId>,
+    /// Strength of the feature against the residual or the target, where it was computed.
+    pub marginal: Option<f64>,
+    /// The number that the decision compared, where it was computed.
+    pub score: Option<f64>,
+}
+
+impl Outcome {
+    /// A decision that evicts nobody.
+    #[must_use]
+    pub fn new(verdict: Verdict) -> Self {
+        Self { verdict, evicted: Vec::new(), marginal: None, score: None }
+    }
+
+    /// A dropped feature.
+    #[must_use]
+    pub fn dropped(reason: Reason) -> Self {
+        Self::new(Verdict::Dropped(reason))
+    }
+}
+
+/// The decision on one feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// In the model.
+    Kept,
+    /// Held beside the model, in case it is needed.
+    Reserved,
+    /// It was kept already and came round again.
+    Held,
+    /// Let go.
+    Dropped(Reason),
+}
+
+/// Why a feature was let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Too little to do with the target.
+    Weak,
+    /// Says what another feature says better.
+    Redundant {
+        /// The feature that says it.
+        by: FeatureId,
+    },
+    /// One value only, or too few others.
+    Constant,
+    /// Missing values.
+    Missing,
+}
+
+impl Reason {
+    /// The word used in results.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Weak => "weak",
+            Self::Redundant { .. } => "redundant",
+            Self::Constant => "constant",
+            Self::Missing => "missing",
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What a method would keep: the same type from columns or rows, from any method.
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::FeatureId;
+use crate::kept::Kept;
+
+/// A setting or a measured number, as results show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(u64),
+    /// A number.
+    Float(f64),
+    /// A word.
+    Text(String),
+    /// Several numbers.
+    List(Vec<f64>),
+}
+
+macro_rules! value_from {
+    ($($from:ty => $make:expr),* $(,)?) => {
+        $(impl From<$from> for Value {
+            fn from(value: $from) -> Self {
+                ($make)(value)
+            }
+        })*
+    };
+}
+value_from! {
+    bool => Value::Bool,
+    u64 => Value::Int,
+    usize => |v| Value::Int(v as u64),
+    f64 => Value::Float,
+    &str => |v: &str| Value::Text(v.into()),
+    String => Value::Text,
+    Vec<f64> => Value::List,
+}
+
+/// One selected feature.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selected {
+    /// Its identity.
+    pub id: FeatureId,
+    /// Its name.
+    pub name: String,
+    /// Place of its file in the source's list.
+    pub source: u32,
+    /// Place in the scan at which it was taken.
+    pub arrival: u64,
+    /// Place in the method's own kept list.
+    pub order: usize,
+    /// Its group, where groups were given.
+    pub group: Option<u32>,
+    /// Weight on the original scale, one an output; empty where the method has no model.
+    pub coefficient: Vec<f64>,
+    /// What the method ranks by.
+    pub score: f64,
+    /// Only where it means what it says.
+    pub p_value: Option<f64>,
+    /// Weighted mean.
+    pub mean: f64,
+    /// Missing values.
+    pub missing: u32,
+}
+
+impl Selected {
+    /// What the kept set knows of a feature, without weight and score; `None` for covariates.
+    #[must_use]
+    pub fn from_kept(kept: &Kept, order: usize) -> Option<Self> {
+        Some(Self {
+            id: kept.id?,
+            name: kept.name.clone(),
+            source: kept.source,
+            arrival: kept.arrival,
+            order,
+            group: kept.group,
+            coefficient: Vec::new(),
+            score: 0.0,
+            p_value: None,
+            mean: kept.stats.mean,
+            missing: kept.stats.missing,
+        })
+    }
+}
+
+/// The weight of an unpenalised covariate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CovariateWeight {
+    /// Its name.
+    pub name: String,
+    /// Weight on the original scale, one an output.
+    pub coefficient: Vec<f64>,
+}
+
+/// What a method would keep, and with which weights.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The method's name.
+    pub method: &'static str,
+    /// Every setting with the value that was used.
+    pub params: Vec<(&'static str, Value)>,
+    /// The selected features, by descending score, ties to the earlier feature.
+    pub selected: Vec<Selected>,
+    /// Features kept whatever happens.
+    pub always: Vec<Selected>,
+    /// Unpenalised covariates.
+    pub covariates: Vec<CovariateWeight>,
+    /// One an output; empty where the method has no model.
+    pub intercept: Vec<f64>,
+    /// What `score` means.
+    pub score_kind: &'static str,
+    /// What `p_value` means.
+    pub p_value_kind: Option<&'static str>,
+    /// Loss of the model on the rows used.
+    pub loss: Option<f64>,
+    /// Features that replaced another.
+    pub substitutions: u64,
+    /// Further numbers of the method, for its part of the result.
+    pub metrics: Vec<(&'static str, Value)>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Selection {
+    /// Puts the selected features into the order results are shown in.
+    pub fn sort(&mut self) {
+        let key = |a: &Selected, b: &Selected| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id));
+        self.selected.sort_by(key);
+        self.always.sort_by(|a, b| a.id.cmp(&b.id));
+    }
+
+    /// The selected features' indices, in the order shown.
+    #[must_use]
+    pub fn indices(&self) -> Vec<u64> {
+        self.selected.iter().map(|feature| feature.id.index).collect()
+    }
+}
