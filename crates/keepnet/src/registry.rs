@@ -35,7 +35,7 @@ pub struct SettingInfo {
 }
 
 /// One method: an entry of `keepnet methods`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct MethodInfo {
     /// Its name.
     pub name: &'static str,
