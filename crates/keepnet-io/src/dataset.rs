@@ -79,6 +79,7 @@ fn open_file(path: &str, options: &OpenOptions, place: &Place) -> Result<Arc<dyn
         Format::Npy => crate::npy::open(path, place),
         Format::Csv => crate::csv::open(path, b',', place),
         Format::Tsv => crate::csv::open(path, b'\t', place),
+        Format::Svm => crate::svm::open(path, place),
         other => Err(Error::Unsupported(format!("{} is not read yet", other.name())).at(path)),
     }
 }

@@ -12,7 +12,8 @@ use memmap2::{Advice, Mmap, UncheckedAdvice};
 
 use crate::dataset::{ColumnInfo, ColumnKind};
 use crate::npy_header::{Dtype, Header};
-use crate::store::{DenseBuilder, DenseStore, Place, Tile};
+use crate::row_table::RowTable;
+use crate::store::{DenseBuilder, Place, Tile};
 use crate::table::{Fingerprint, Table};
 
 /// Opens an array of one or two dimensions.
@@ -116,7 +117,8 @@ impl Array {
             release(&self.map, start, start + chunk.len());
         }
         let Self { columns, fingerprint, .. } = self;
-        Ok(Arc::new(Transposed { store: builder.finish(), columns, fingerprint }))
+        let (store, levels) = (builder.finish(), Vec::new());
+        Ok(Arc::new(RowTable { store, columns, levels, fingerprint, unnamed: true }))
     }
 }
 
@@ -165,43 +167,6 @@ impl Table for Array {
 
     fn scan_bytes(&self) -> u64 {
         (self.width() * self.columns.len()) as u64
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    fn unnamed(&self) -> bool {
-        true
-    }
-}
-
-/// A C-order array after its transposition.
-struct Transposed {
-    store: DenseStore,
-    columns: Vec<ColumnInfo>,
-    fingerprint: u64,
-}
-
-impl Table for Transposed {
-    fn rows(&self) -> usize {
-        self.store.rows()
-    }
-
-    fn columns(&self) -> &[ColumnInfo] {
-        &self.columns
-    }
-
-    fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
-        self.store.read(at, spare, out)
-    }
-
-    fn column_bytes(&self) -> u64 {
-        self.store.column_bytes()
-    }
-
-    fn scan_bytes(&self) -> u64 {
-        self.store.bytes()
     }
 
     fn fingerprint(&self) -> u64 {

@@ -59,7 +59,7 @@ impl Tile {
         Self { rows, data, narrow, integral }
     }
 
-    /// The values of one column, for changing them; `None` in a tile that is stored narrow.
+    /// Changes the values column by column.
     pub(crate) fn recode(self, columns: usize, mut change: impl FnMut(usize, &mut [f64])) -> Self {
         let mut values = match self.data {
             Numbers::F64(values) => values,
