@@ -48,7 +48,7 @@ impl Reader {
         let empty = || Error::Data("the file has no rows".into());
         let mut first = self.input.next()?.ok_or_else(empty)?;
         self.header(&mut first)?;
-        let mut builder = DenseBuilder::new(self.names.len(), self.place.clone());
+        let mut builder = DenseBuilder::new(self.place.clone());
         // The first chunk alone: it settles what nearly every column holds.
         self.take(&mut builder, vec![first])?;
         loop {
