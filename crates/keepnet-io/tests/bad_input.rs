@@ -219,7 +219,7 @@ fn targets_of_the_wrong_length_and_unknown_columns() {
     let y = dir.write("y.csv", "y\n1\n2\n");
     let two = dir.write("two.csv", "a,b\n1,2\n3,4\n5,6\n");
     let problem = |spec: ProblemSpec| {
-        let mut data = open(&[x.clone()], &OpenOptions::default()).unwrap();
+        let mut data = open(std::slice::from_ref(&x), &OpenOptions::default()).unwrap();
         let error = build_problem(&mut data, &spec, &OpenOptions::default()).unwrap_err();
         error.to_string().replace(&format!("{}/", dir.path("").trim_end_matches('/')), "")
     };

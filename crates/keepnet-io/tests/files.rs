@@ -157,7 +157,7 @@ fn targets_weights_and_covariates_come_from_files() {
         ..Default::default()
     };
     let build = |spec: &ProblemSpec| {
-        let mut data = open(&[x.clone()], &OpenOptions::default()).unwrap();
+        let mut data = open(std::slice::from_ref(&x), &OpenOptions::default()).unwrap();
         build_problem(&mut data, spec, &OpenOptions::default())
     };
     let joined = build(&spec).unwrap();
@@ -186,7 +186,7 @@ fn the_task_follows_loss_and_values() {
     let dir = Dir::new();
     let x = dir.write("x.csv", "n,two,text,flag\n1,10,b,true\n2,9,a,false\n3,10,b,true\n");
     let task = |target: &str, loss: Option<LossKind>| {
-        let mut data = open(&[x.clone()], &OpenOptions::default()).unwrap();
+        let mut data = open(std::slice::from_ref(&x), &OpenOptions::default()).unwrap();
         let spec = ProblemSpec { target: target.into(), loss, ..Default::default() };
         let joined = build_problem(&mut data, &spec, &OpenOptions::default()).unwrap();
         let classes = joined.problem.target.classes().map(<[String]>::to_vec);

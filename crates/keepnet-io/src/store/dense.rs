@@ -79,9 +79,10 @@ impl Tile {
 
 /// Whether a number is an integer, without the branch or call of `trunc`.
 fn is_integer(v: f64) -> bool {
-    // Adding 1.5 * 2^52 leaves no bits for a fraction; past 2^52 there are none to leave.
-    const SHIFT: f64 = 6_755_399_441_055_744.0;
-    ((v + SHIFT) - SHIFT == v) | (v.abs() >= 4_503_599_627_370_496.0)
+    // From 2^52 on a double has no bits for a fraction.
+    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    let size = v.abs();
+    ((size + WHOLE) - WHOLE == size) | (size >= WHOLE)
 }
 
 /// Where the values of a tile are.
