@@ -5,7 +5,7 @@ mod common;
 use common::write::{Matrix, npy_header};
 use common::{Dir, columns, strings};
 use keepnet::{LossKind, RowMap, Target, Task};
-use keepnet_io::{OpenOptions, ProblemSpec, Stack, build_problem, open};
+use keepnet_io::{Format, OpenOptions, ProblemSpec, Stack, build_problem, open};
 
 fn error(inputs: &[String], options: &OpenOptions, dir: &Dir) -> String {
     let error = open(inputs, options).err().unwrap();
@@ -179,6 +179,21 @@ fn targets_weights_and_covariates_come_from_files() {
     let bad = ProblemSpec { target: "a".into(), ..bad };
     let error = build(&bad).unwrap_err().to_string();
     assert_eq!(error, "covariate \"city\" is text, expected numbers");
+}
+
+#[test]
+fn a_target_file_goes_by_its_extension_and_else_by_the_format_of_the_input() {
+    let dir = Dir::new();
+    let x = dir.write("x.dat", "a\n1\n2\n3\n");
+    let (tab, plain) =
+        (dir.write("y.tsv", "p\tq\n1\t4\n2\t5\n3\t6\n"), dir.write("y", "q\n4\n5\n6\n"));
+    let options = OpenOptions { format: Some(Format::Csv), ..Default::default() };
+    for target in [format!("{tab}:q"), plain] {
+        let mut data = open(std::slice::from_ref(&x), &options).unwrap();
+        let spec = ProblemSpec { target, ..Default::default() };
+        let joined = build_problem(&mut data, &spec, &options).unwrap();
+        assert_eq!(joined.problem.target, Target::Numbers(vec![4.0, 5.0, 6.0]));
+    }
 }
 
 #[test]
