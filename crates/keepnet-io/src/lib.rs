@@ -1,1 +1,22 @@
-//! x
+//! Files as sources of features: npy, Parquet, Arrow IPC, CSV, svm and JSON lines.
+//!
+//! [`open`] looks at the files and says what is in them ([`Dataset`]); [`build_problem`] finds
+//! target, weights, offset and covariates and joins them to the rows; [`Dataset::source`] then
+//! yields the features column by column, without ever holding the table.
+//!
+//! A format is one file that implements a small trait (`Table`): rows, columns, any set of
+//! columns by position. Formats that hold rows are transposed once, within a memory limit.
+
+mod dataset;
+mod format;
+mod options;
+mod problem;
+mod series;
+mod source;
+
+pub use dataset::{ColumnInfo, ColumnKind, Dataset, open};
+pub use format::Format;
+pub use options::{Categorical, OpenOptions, Stack};
+pub use problem::{Joined, ProblemSpec, build_problem};
+pub use series::{Series, SeriesValues};
+pub use source::TableSource;
