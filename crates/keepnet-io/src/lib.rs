@@ -12,6 +12,7 @@ mod format;
 mod options;
 mod problem;
 mod series;
+pub mod sink;
 mod source;
 
 pub use dataset::{ColumnInfo, ColumnKind, Dataset, open};
