@@ -9,6 +9,7 @@
 //! the shortest decimal of the f64 in text.
 
 mod arrow;
+pub mod events;
 mod jsonl;
 mod npy;
 mod parquet;

@@ -51,7 +51,7 @@ impl Parquet {
     }
 }
 
-fn failed(error: ParquetError) -> Error {
+pub(super) fn failed(error: ParquetError) -> Error {
     let io = |source: Box<dyn std::error::Error + Send + Sync>| match source
         .downcast::<std::io::Error>()
     {

@@ -31,14 +31,7 @@ impl Text {
     }
 
     fn quote(&mut self, cell: &str) {
-        let special = |byte: u8| byte == self.separator || matches!(byte, b'"' | b'\n' | b'\r');
-        if cell.is_empty() || cell.bytes().any(special) {
-            self.line.push(b'"');
-            self.line.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
-            self.line.push(b'"');
-        } else {
-            self.line.extend_from_slice(cell.as_bytes());
-        }
+        quoted(&mut self.line, cell, self.separator);
     }
 
     fn end_line(&mut self) -> Result<()> {
@@ -46,6 +39,18 @@ impl Text {
         self.out.write_all(&self.line).map_err(write_error)?;
         self.line.clear();
         Ok(())
+    }
+}
+
+/// Appends a cell, in quotes where it needs them.
+pub(super) fn quoted(line: &mut Vec<u8>, cell: &str, separator: u8) {
+    let special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
+    if cell.is_empty() || cell.bytes().any(special) {
+        line.push(b'"');
+        line.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+        line.push(b'"');
+    } else {
+        line.extend_from_slice(cell.as_bytes());
     }
 }
 
