@@ -7,13 +7,27 @@
 //! A format is one file that implements a small trait (`Table`): rows, columns, any set of
 //! columns by position. Formats that hold rows are transposed once, within a memory limit.
 
+mod category;
+mod combine;
+mod csv;
+mod csv_parse;
 mod dataset;
+mod find;
 mod format;
+mod keys;
+mod memory;
+mod names;
+mod npy;
+mod npy_header;
 mod options;
 mod problem;
 mod series;
 pub mod sink;
 mod source;
+mod store;
+mod table;
+mod task;
+mod text;
 
 pub use dataset::{ColumnInfo, ColumnKind, Dataset, open};
 pub use format::Format;

@@ -1,0 +1,7 @@
+//! Tables that were transposed out of row-oriented files, in memory or in a temporary file.
+
+mod dense;
+mod spill;
+
+pub(crate) use dense::{DenseBuilder, DenseStore, Tile};
+pub(crate) use spill::{Place, Spill};
