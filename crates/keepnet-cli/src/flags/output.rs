@@ -68,7 +68,12 @@ impl OutputFlags {
     }
 }
 
-fn extension(name: &'static str, path: &PathBuf, known: &[&str], want: &'static str) -> Result<()> {
+fn extension(
+    name: &'static str,
+    path: &std::path::Path,
+    known: &[&str],
+    want: &'static str,
+) -> Result<()> {
     let device = path.exists() && !path.is_file();
     let found = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
     if device || found.is_some_and(|e| known.contains(&e.as_str())) {

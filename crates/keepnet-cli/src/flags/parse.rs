@@ -25,7 +25,7 @@ pub fn bytes(name: &'static str, text: &str) -> Result<u64> {
         _ => return Err(wrong()),
     };
     let value = number * base.powi(power);
-    if value >= 1.0 && value < 1e18 { Ok(value as u64) } else { Err(wrong()) }
+    if (1.0..1e18).contains(&value) { Ok(value as u64) } else { Err(wrong()) }
 }
 
 /// A time: seconds, or numbers with s, m, h or d as in 1h30m.
