@@ -113,7 +113,7 @@ impl MethodSpec {
 /// Every method, defaults first.
 #[must_use]
 pub fn methods() -> &'static [&'static MethodInfo] {
-    &[]
+    &[&crate::select::os_plus::INFO]
 }
 
 /// The method of that name.

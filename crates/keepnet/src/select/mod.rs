@@ -1,5 +1,8 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
+mod fitted;
+pub mod os_plus;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::FeatureId;
