@@ -43,7 +43,9 @@ fn usage(error: &clap::Error) -> ExitCode {
         }
         _ => {
             let text = error.to_string();
-            let said = text.split("\n\nUsage:").next().unwrap_or(&text);
+            let said = ["\n\nUsage:", "\n\n  tip:"]
+                .iter()
+                .fold(text.as_str(), |said, end| said.split(end).next().unwrap_or(said));
             let said = said.strip_prefix("error: ").unwrap_or(said);
             complain(&format!("{said}; --help says more"));
             ExitCode::from(USAGE)

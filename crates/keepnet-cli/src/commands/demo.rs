@@ -14,7 +14,7 @@ use crate::run::system;
 use crate::run::watch::Watch;
 
 /// Size of the demonstration: features, samples, informative features, noise.
-const SIZE: [(&str, &str); 4] = [("p", "100000"), ("n", "2000"), ("s", "50"), ("noise", "30%")];
+const SIZE: [(&str, &str); 4] = [("p", "100000"), ("n", "2000"), ("s", "50"), ("noise", "10%")];
 
 /// Runs the demonstration.
 pub fn run(args: &DemoArgs) -> Result<()> {

@@ -108,7 +108,11 @@ fn temporary(path: &Path) -> std::io::Result<NamedTempFile> {
         // The usual rights of a new file; the umask takes its share.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(directory(path))
+    builder.tempfile_in(directory(path)).map_err(|error| {
+        // The name of the temporary file says nothing to the user.
+        let text = error.to_string();
+        std::io::Error::new(error.kind(), text.split(" at path").next().unwrap_or(&text))
+    })
 }
 
 /// Finds out before a run whether its outputs can be written at all.

@@ -17,8 +17,9 @@ pub struct Reporter {
     json: bool,
     start: Instant,
     last: Option<Instant>,
-    // Where a resumed run began, so that speed and time left speak of this run.
-    first: Option<u64>,
+    // Place and time of the first report: speed and time left speak of this run, also where it
+    // resumes another.
+    first: Option<(u64, Instant)>,
 }
 
 impl Reporter {
@@ -53,7 +54,7 @@ impl Reporter {
         if self.bar.is_none() && !self.json {
             return;
         }
-        let first = *self.first.get_or_insert(progress.arrived);
+        let (first, since) = *self.first.get_or_insert((progress.arrived, Instant::now()));
         let total = progress.features.map(|features| features * u64::from(progress.scans));
         let done = total.is_some_and(|total| progress.arrived >= total);
         let pause = PAUSE[usize::from(!self.json)];
@@ -62,10 +63,11 @@ impl Reporter {
         }
         self.last = Some(Instant::now());
         let seconds = self.start.elapsed().as_secs_f64();
-        let speed = (progress.arrived - first) as f64 / seconds.max(1e-9);
+        let speed = (progress.arrived > first)
+            .then(|| (progress.arrived - first) as f64 / since.elapsed().as_secs_f64().max(1e-9));
         let left = total
-            .filter(|_| speed > 0.0)
-            .map(|total| total.saturating_sub(progress.arrived) as f64 / speed);
+            .zip(speed)
+            .map(|(total, speed)| total.saturating_sub(progress.arrived) as f64 / speed);
         if self.json {
             eprintln!("{}", line(progress, seconds, speed, left));
         }
@@ -84,7 +86,7 @@ impl Reporter {
     }
 }
 
-fn line(progress: &Progress, seconds: f64, speed: f64, left: Option<f64>) -> String {
+fn line(progress: &Progress, seconds: f64, speed: Option<f64>, left: Option<f64>) -> String {
     serde_json::json!({
         "scan": progress.scan + 1,
         "scans": progress.scans,
@@ -95,7 +97,7 @@ fn line(progress: &Progress, seconds: f64, speed: f64, left: Option<f64>) -> Str
         "substitutions": progress.status.substitutions,
         "bytes": progress.status.bytes,
         "seconds": round(seconds),
-        "features_per_second": speed.round(),
+        "features_per_second": speed.map(f64::round),
         "seconds_left": left.map(round),
     })
     .to_string()
@@ -105,11 +107,12 @@ fn round(seconds: f64) -> f64 {
     (1000.0 * seconds).round() / 1000.0
 }
 
-fn message(progress: &Progress, speed: f64, left: Option<f64>) -> String {
+fn message(progress: &Progress, speed: Option<f64>, left: Option<f64>) -> String {
     let loss = progress.status.loss.map_or(String::new(), |loss| format!(", loss {loss:.4}"));
     let left = left.map_or(String::new(), |left| format!(", {} left", clock(left)));
     let (scan, scans, kept) = (progress.scan + 1, progress.scans, progress.status.kept);
-    format!("scan {scan}/{scans}, kept {kept}{loss}, {} features/s{left}", short(speed))
+    let speed = speed.map_or(String::new(), |speed| format!(", {} features/s", short(speed)));
+    format!("scan {scan}/{scans}, kept {kept}{loss}{speed}{left}")
 }
 
 /// Minutes and seconds, with hours where there are any.
