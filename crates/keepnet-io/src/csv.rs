@@ -7,18 +7,17 @@
 //! A number is parsed where it stands and the separator is looked for after it, so that each
 //! byte is touched once. Text columns are stored as codes into a list of their values.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use keepnet::{ColumnBlock, ColumnData, Error, Result};
+use keepnet::{Error, Result};
 use rayon::prelude::*;
 
 use crate::csv_parse::{Kind, Parsed, Shape, parse};
 use crate::dataset::{ColumnInfo, ColumnKind};
 use crate::names::check_unique;
-use crate::series::SeriesValues;
+use crate::row_table::{Levels, RowTable};
 use crate::store::{DenseBuilder, DenseStore, Place, Tile};
-use crate::table::{Table, numbers};
+use crate::table::Table;
 use crate::text::{TextInput, count_lines};
 
 /// Reads and transposes a file of values separated by `separator`.
@@ -37,23 +36,6 @@ struct Reader {
     line: u64,
 }
 
-/// The different values of a text column.
-#[derive(Default)]
-struct Levels {
-    codes: HashMap<Box<str>, u32>,
-    list: Vec<Box<str>>,
-}
-
-impl Levels {
-    fn code(&mut self, value: Box<str>) -> u32 {
-        let next = self.list.len() as u32;
-        *self.codes.entry(value).or_insert_with_key(|value| {
-            self.list.push(value.clone());
-            next
-        })
-    }
-}
-
 impl Reader {
     fn new(path: &str, separator: u8, place: &Place) -> Result<Self> {
         let input = TextInput::open(path, place.chunk(), true)?;
@@ -66,7 +48,7 @@ impl Reader {
         let empty = || Error::Data("the file has no rows".into());
         let mut first = self.input.next()?.ok_or_else(empty)?;
         self.header(&mut first)?;
-        let mut builder = DenseBuilder::new(self.names.len(), self.place.clone());
+        let mut builder = DenseBuilder::new(self.place.clone());
         // The first chunk alone: it settles what nearly every column holds.
         self.take(&mut builder, vec![first])?;
         loop {
@@ -157,7 +139,7 @@ impl Reader {
         })
     }
 
-    fn table(self, store: DenseStore) -> Csv {
+    fn table(self, store: DenseStore) -> RowTable {
         let mut print = self.input.fingerprint();
         self.names.iter().for_each(|name| print.bytes(name.as_bytes()));
         let kind = |c: usize| match self.kinds[c] {
@@ -169,58 +151,7 @@ impl Reader {
         let columns = self.names.into_iter().enumerate();
         let columns =
             columns.map(|(c, name)| ColumnInfo { name, kind: kind(c), file: 0 }).collect();
-        let levels = self.levels.into_iter().map(|levels| levels.list).collect();
-        Csv { store, columns, levels, fingerprint: print.finish(), unnamed: self.unnamed }
-    }
-}
-
-/// A CSV file after its transposition.
-struct Csv {
-    store: DenseStore,
-    columns: Vec<ColumnInfo>,
-    levels: Vec<Vec<Box<str>>>,
-    fingerprint: u64,
-    unnamed: bool,
-}
-
-impl Table for Csv {
-    fn rows(&self) -> usize {
-        self.store.rows()
-    }
-
-    fn columns(&self) -> &[ColumnInfo] {
-        &self.columns
-    }
-
-    fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
-        self.store.read(at, spare, out)
-    }
-
-    fn series(&self, at: usize) -> Result<SeriesValues> {
-        let values = numbers(self, at)?;
-        match values {
-            SeriesValues::Numbers { values, .. } if self.columns[at].kind == ColumnKind::Text => {
-                let text = |v: &f64| self.levels[at][*v as usize].to_string();
-                let text = values.iter().map(|v| (!v.is_nan()).then(|| text(v)));
-                Ok(SeriesValues::Text(text.collect()))
-            }
-            values => Ok(values),
-        }
-    }
-
-    fn column_bytes(&self) -> u64 {
-        self.store.column_bytes()
-    }
-
-    fn scan_bytes(&self) -> u64 {
-        self.store.bytes()
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    fn unnamed(&self) -> bool {
-        self.unnamed
+        let levels = self.levels.into_iter().map(Levels::list).collect();
+        RowTable { store, columns, levels, fingerprint: print.finish(), unnamed: self.unnamed }
     }
 }

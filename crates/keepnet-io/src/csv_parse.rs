@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use keepnet::Error;
 
+use crate::number::number;
+
 /// What a column of text holds, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -168,7 +170,7 @@ impl Parser<'_> {
         for c in 0..columns {
             let mut end = None;
             if self.out.kinds[c] == Kind::Number
-                && let Ok((value, used)) = fast_float2::parse_partial::<f64, _>(&text[at..])
+                && let Some((value, used)) = number(&text[at..])
             {
                 let next = text.get(at + used);
                 if next.is_none_or(|b| *b == separator || *b == b'\n') {

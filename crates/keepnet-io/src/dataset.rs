@@ -75,11 +75,20 @@ fn open_file(path: &str, options: &OpenOptions, place: &Place) -> Result<Arc<dyn
             Format::from_path(path)?
         }
     };
+    if path == "-" && matches!(format, Format::Npy | Format::Parquet) {
+        let name = format.name();
+        return Err(Error::Unsupported(format!(
+            "{name} is read in no fixed order and cannot come from standard input; give a file"
+        )));
+    }
     match format {
         Format::Npy => crate::npy::open(path, place),
         Format::Csv => crate::csv::open(path, b',', place),
         Format::Tsv => crate::csv::open(path, b'\t', place),
-        other => Err(Error::Unsupported(format!("{} is not read yet", other.name())).at(path)),
+        Format::Svm => crate::svm::open(path, place),
+        Format::Parquet => crate::parquet::open(path),
+        Format::Arrow => crate::arrow::open(path, place),
+        Format::Jsonl => crate::jsonl::open(path, place),
     }
 }
 

@@ -7,6 +7,8 @@
 //! A format is one file that implements a small trait (`Table`): rows, columns, any set of
 //! columns by position. Formats that hold rows are transposed once, within a memory limit.
 
+mod arrow;
+mod arrow_column;
 mod category;
 mod combine;
 mod csv;
@@ -14,17 +16,26 @@ mod csv_parse;
 mod dataset;
 mod find;
 mod format;
+mod growing;
+mod jsonl;
 mod keys;
+mod mapped;
 mod memory;
 mod names;
 mod npy;
 mod npy_header;
+mod number;
 mod options;
+mod parquet;
+mod parquet_column;
+mod parquet_kind;
 mod problem;
+mod row_table;
 mod series;
 pub mod sink;
 mod source;
 mod store;
+mod svm;
 mod table;
 mod task;
 mod text;

@@ -1,18 +1,18 @@
 //! NumPy arrays: Fortran order is mapped and shared, C order is transposed.
 //!
-//! A column of a Fortran-order array is one run of the file, handed on without a copy. Mapped
-//! pages count as resident memory, so each read lets go of the pages of the one before; the
-//! kernel is asked for the pages of this read at once and for as many again ahead of it.
+//! A column of a Fortran-order array is one run of the file, handed on without a copy. Other
+//! types and byte orders are converted a column at a time.
 
 use std::fs::File;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result, SharedBytes};
-use memmap2::{Advice, Mmap, UncheckedAdvice};
+use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
 
 use crate::dataset::{ColumnInfo, ColumnKind};
+use crate::mapped::Mapped;
 use crate::npy_header::{Dtype, Header};
-use crate::store::{DenseBuilder, DenseStore, Place, Tile};
+use crate::row_table::RowTable;
+use crate::store::{DenseBuilder, Place, Tile};
 use crate::table::{Fingerprint, Table};
 
 /// Opens an array of one or two dimensions.
@@ -37,19 +37,16 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
     let mut print = Fingerprint::new();
     print.file(&meta);
     print.bytes(header.text.as_bytes());
-    // SAFETY: the map is read only. A file that another process shortens meanwhile ends this
-    // one with SIGBUS, which every program that maps files accepts.
-    let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io(path, e))?;
+    let map = Mapped::new(&file).map_err(|e| Error::io(path, e))?;
     let kind = header.dtype.kind();
     let name = |c| ColumnInfo { name: format!("f{c}"), kind: kind.clone(), file: 0 };
     let array = Array {
-        map: Arc::new(map),
+        map,
         start: header.start,
         rows,
         dtype: header.dtype,
         columns: (0..columns).map(name).collect(),
         fingerprint: print.finish(),
-        last: Mutex::new(Vec::new()),
     };
     if header.fortran || columns == 1 || rows == 1 {
         return Ok(Arc::new(array));
@@ -58,14 +55,12 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
 }
 
 struct Array {
-    map: Arc<Mmap>,
+    map: Mapped,
     start: usize,
     rows: usize,
     dtype: Dtype,
     columns: Vec<ColumnInfo>,
     fingerprint: u64,
-    // Ranges of bytes that the last read touched.
-    last: Mutex<Vec<(usize, usize)>>,
 }
 
 impl Array {
@@ -84,20 +79,7 @@ impl Array {
                 _ => runs.push((start, start + width)),
             }
         }
-        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for (start, end) in last.drain(..) {
-            release(&self.map, start, end);
-        }
-        // All of this is advice: where the kernel refuses it, pages come one fault at a time.
-        if let [(start, end)] = runs[..] {
-            let ahead = (end - start).min(self.map.len() - end);
-            let _ = self.map.advise_range(Advice::WillNeed, end, ahead);
-        }
-        for (start, end) in &runs {
-            #[cfg(target_os = "linux")]
-            let _ = self.map.advise_range(Advice::PopulateRead, *start, end - start);
-        }
-        *last = runs;
+        self.map.turn_to(runs);
     }
 
     /// Goes through the rows once and stores them column by column.
@@ -105,25 +87,20 @@ impl Array {
         let columns = self.columns.len();
         let row = columns * self.dtype.size;
         let rows = (place.chunk() / row).clamp(1, self.rows);
-        let mut builder = DenseBuilder::new(columns, place.clone());
+        let mut builder = DenseBuilder::new(place.clone());
         let mut values = Vec::new();
-        let data = &self.map[self.start..self.start + self.rows * row];
+        let data = &self.map.bytes()[self.start..self.start + self.rows * row];
         for (i, chunk) in data.chunks(rows * row).enumerate() {
             values.clear();
             self.dtype.widen(chunk, &mut values);
             builder.push(Tile::new(&values, columns))?;
             let start = self.start + i * rows * row;
-            release(&self.map, start, start + chunk.len());
+            self.map.release(start, start + chunk.len());
         }
         let Self { columns, fingerprint, .. } = self;
-        Ok(Arc::new(Transposed { store: builder.finish(), columns, fingerprint }))
+        let (store, levels) = (builder.finish(), Vec::new());
+        Ok(Arc::new(RowTable { store, columns, levels, fingerprint, unnamed: true }))
     }
-}
-
-fn release(map: &Mmap, start: usize, end: usize) {
-    // SAFETY: a shared read-only map of a file: pages that are dropped are read again when
-    // they are touched again, with the same contents.
-    let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, end - start) };
 }
 
 impl Table for Array {
@@ -141,12 +118,12 @@ impl Table for Array {
         for c in at {
             let start = self.start + c * self.width();
             if self.dtype.native_float() && aligned {
-                let bytes = Arc::clone(&self.map) as SharedBytes;
+                let bytes = self.map.share();
                 let wide = self.dtype.size == 8;
                 out.push(ColumnData::Shared { bytes, start, rows: self.rows, wide });
                 continue;
             }
-            let bytes = &self.map[start..start + self.width()];
+            let bytes = &self.map.bytes()[start..start + self.width()];
             let mut narrow = spare.buffer32();
             if self.dtype.narrow(bytes, &mut narrow) {
                 out.push(ColumnData::Dense(Numbers::F32(narrow)));
@@ -165,43 +142,6 @@ impl Table for Array {
 
     fn scan_bytes(&self) -> u64 {
         (self.width() * self.columns.len()) as u64
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    fn unnamed(&self) -> bool {
-        true
-    }
-}
-
-/// A C-order array after its transposition.
-struct Transposed {
-    store: DenseStore,
-    columns: Vec<ColumnInfo>,
-    fingerprint: u64,
-}
-
-impl Table for Transposed {
-    fn rows(&self) -> usize {
-        self.store.rows()
-    }
-
-    fn columns(&self) -> &[ColumnInfo] {
-        &self.columns
-    }
-
-    fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
-        self.store.read(at, spare, out)
-    }
-
-    fn column_bytes(&self) -> u64 {
-        self.store.column_bytes()
-    }
-
-    fn scan_bytes(&self) -> u64 {
-        self.store.bytes()
     }
 
     fn fingerprint(&self) -> u64 {

@@ -59,7 +59,7 @@ impl Tile {
         Self { rows, data, narrow, integral }
     }
 
-    /// The values of one column, for changing them; `None` in a tile that is stored narrow.
+    /// Changes the values column by column.
     pub(crate) fn recode(self, columns: usize, mut change: impl FnMut(usize, &mut [f64])) -> Self {
         let mut values = match self.data {
             Numbers::F64(values) => values,
@@ -81,32 +81,42 @@ enum Stored {
 /// Takes tiles in the order of the rows.
 pub(crate) struct DenseBuilder {
     place: Place,
-    columns: usize,
     used: u64,
     spill: Option<Spill>,
-    tiles: Vec<(usize, Stored)>,
+    tiles: Vec<(Shape, Stored)>,
     narrow: Vec<bool>,
     integral: Vec<bool>,
 }
 
+/// Rows and columns of a tile. Where later rows have more columns, those are missing here.
+#[derive(Clone, Copy)]
+struct Shape {
+    rows: usize,
+    columns: usize,
+}
+
 impl DenseBuilder {
-    pub(crate) fn new(columns: usize, place: Place) -> Self {
-        let (narrow, integral) = (vec![true; columns], vec![true; columns]);
-        Self { place, columns, used: 0, spill: None, tiles: Vec::new(), narrow, integral }
+    pub(crate) fn new(place: Place) -> Self {
+        let (narrow, integral) = (Vec::new(), Vec::new());
+        Self { place, used: 0, spill: None, tiles: Vec::new(), narrow, integral }
     }
 
-    /// Adds the next rows.
+    /// Adds the next rows; they have at least the columns of the rows before.
     pub(crate) fn push(&mut self, tile: Tile) -> Result<()> {
         if tile.rows == 0 {
             return Ok(());
         }
+        let columns = tile.narrow.len().max(self.narrow.len());
+        self.narrow.resize(columns, true);
+        self.integral.resize(columns, true);
         let join = |all: &mut Vec<bool>, one: &[bool]| {
             all.iter_mut().zip(one).for_each(|(all, one)| *all &= one);
         };
         join(&mut self.narrow, &tile.narrow);
         join(&mut self.integral, &tile.integral);
         self.used += bytes(&tile.data).len() as u64;
-        self.tiles.push((tile.rows, Stored::Memory(tile.data)));
+        let shape = Shape { rows: tile.rows, columns: tile.narrow.len() };
+        self.tiles.push((shape, Stored::Memory(tile.data)));
         if self.used > self.place.memory {
             self.write_out()?;
         }
@@ -130,8 +140,7 @@ impl DenseBuilder {
 
     pub(crate) fn finish(self) -> DenseStore {
         DenseStore {
-            rows: self.tiles.iter().map(|(rows, _)| rows).sum(),
-            columns: self.columns,
+            rows: self.tiles.iter().map(|(shape, _)| shape.rows).sum(),
             bytes: self.used,
             spill: self.spill,
             tiles: self.tiles,
@@ -144,10 +153,9 @@ impl DenseBuilder {
 /// The transposed table.
 pub(crate) struct DenseStore {
     rows: usize,
-    columns: usize,
     bytes: u64,
     spill: Option<Spill>,
-    tiles: Vec<(usize, Stored)>,
+    tiles: Vec<(Shape, Stored)>,
     narrow: Vec<bool>,
     integral: Vec<bool>,
 }
@@ -196,7 +204,6 @@ impl DenseStore {
         spare: &mut ColumnBlock,
         out: &mut Vec<ColumnData>,
     ) -> Result<()> {
-        debug_assert!(first + count <= self.columns);
         let mut columns: Vec<Numbers> = (first..first + count)
             .map(|c| match self.narrow[c] {
                 true => Numbers::F32(spare.buffer32()),
@@ -204,23 +211,28 @@ impl DenseStore {
             })
             .collect();
         let (mut scratch32, mut scratch64) = (Vec::new(), Vec::new());
-        for (rows, stored) in &self.tiles {
-            let range = first * rows..(first + count) * rows;
+        for (Shape { rows, columns: there }, stored) in &self.tiles {
+            let there = (*there).clamp(first, first + count) - first;
+            let (present, absent) = columns.split_at_mut(there);
+            let range = first * rows..(first + there) * rows;
             match stored {
-                Stored::Memory(Numbers::F32(v)) => append(&mut columns, &v[range], *rows),
-                Stored::Memory(Numbers::F64(v)) => append(&mut columns, &v[range], *rows),
+                Stored::Memory(Numbers::F32(v)) => append(present, &v[range], *rows),
+                Stored::Memory(Numbers::F64(v)) => append(present, &v[range], *rows),
                 Stored::File { start, wide: false } => {
                     scratch32.resize(range.len(), 0.0_f32);
                     let start = start + 4 * range.start as u64;
                     self.load(start, bytemuck::cast_slice_mut(&mut scratch32))?;
-                    append(&mut columns, &scratch32, *rows);
+                    append(present, &scratch32, *rows);
                 }
                 Stored::File { start, wide: true } => {
                     scratch64.resize(range.len(), 0.0_f64);
                     let start = start + 8 * range.start as u64;
                     self.load(start, bytemuck::cast_slice_mut(&mut scratch64))?;
-                    append(&mut columns, &scratch64, *rows);
+                    append(present, &scratch64, *rows);
                 }
+            }
+            for column in absent {
+                append(std::slice::from_mut(column), &vec![f32::NAN; *rows], *rows);
             }
         }
         out.extend(columns.into_iter().map(ColumnData::Dense));
@@ -259,7 +271,7 @@ mod tests {
             if c == 4 { 0.1 + r as f64 } else { c as f64 + r as f64 / 16.0 }
         };
         let place = Place::new(&OpenOptions { memory: Some(memory), ..Default::default() });
-        let mut builder = DenseBuilder::new(9, place);
+        let mut builder = DenseBuilder::new(place);
         for top in (0..70).step_by(tile_rows) {
             let rows = top..70.min(top + tile_rows);
             let values: Vec<f64> = rows.flat_map(|r| (0..9).map(move |c| value(r, c))).collect();
