@@ -18,7 +18,6 @@ fn folder() -> Folder {
     folder
 }
 
-
 fn unbroken(folder: &Folder, flags: &str) -> Value {
     folder.run(&format!("{CALL} {flags} --output whole.json")).fine();
     outside_run(folder.json("whole.json"))

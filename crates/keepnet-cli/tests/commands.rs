@@ -122,7 +122,9 @@ fn a_dry_run_says_what_would_happen_and_writes_nothing() {
     folder.write("x.csv", small_csv());
     let called = folder.run("select x.csv --target y -k 2 --dry-run --memory 1GB --output r.json");
     called.fine();
-    for word in ["x.csv", "40 in the input, 40 used", "position", "regression", "squared", "953.7 MiB"] {
+    for word in
+        ["x.csv", "40 in the input, 40 used", "position", "regression", "squared", "953.7 MiB"]
+    {
         assert!(called.out.contains(word), "{word} in {}", called.out);
     }
     assert_eq!(folder.names(), ["x.csv"]);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use common::{Called, Folder, names};
 
 /// Scans without end, so that a run can only be ended from outside.
-const CALL: &str = "select x.npy --target f3000 -k 10 --scans 100000000 --progress json --quiet";
+const CALL: &str = "select x.npy --target f3000 -k 10 --scans 100000000 --quiet";
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -20,7 +20,7 @@ fn folder() -> Folder {
 
 /// Starts a run and waits for its first line of progress.
 fn begun(folder: &Folder, flags: &str) -> (Child, BufReader<std::process::ChildStderr>) {
-    let mut command = folder.command(&format!("{CALL} {flags}"));
+    let mut command = folder.command(&format!("{CALL} --progress json {flags}"));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -96,7 +96,7 @@ fn a_signal_while_files_are_opened_ends_at_once_with_nothing_written() {
 #[test]
 fn the_clock_ends_a_run() {
     let folder = folder();
-    let called = folder.run(&format!("{CALL} --progress none --time 0.3s --output r.json"));
+    let called = folder.run(&format!("{CALL} --time 0.3s --output r.json"));
     called.fine();
     assert_eq!(folder.json("r.json")["complete"], false);
     let seconds = folder.json("r.json")["run"]["seconds"]["total"].as_f64().unwrap();
@@ -127,7 +127,7 @@ impl Drop for Small {
 
 #[test]
 fn a_full_disk_gives_one_line_and_no_partial_file() {
-    let Some(small) = Small::new("16k") else {
+    let Some(small) = Small::new("8k") else {
         println!("SKIPPED: no right to mount a tmpfs, so no full disk was tried");
         return;
     };
@@ -161,6 +161,7 @@ fn a_full_disk_gives_one_line_and_no_partial_file() {
                 Called::new(&command.output().unwrap())
             }
         };
+        println!("{flags}");
         called.refused(1, &["No space left", "cannot write"]);
         assert!(names(small.0.path()).is_empty(), "{flags}: {:?}", names(small.0.path()));
     }

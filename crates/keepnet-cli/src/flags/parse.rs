@@ -20,8 +20,9 @@ pub fn bytes(name: &'static str, text: &str) -> Result<u64> {
         Some(_) => return Err(wrong()),
     };
     let base: f64 = match (power, unit.get(1..).unwrap_or("")) {
-        (0, "") | (_, "" | "ib") => 1024.0,
-        (_, "b") => 1000.0,
+        (0, "") => 1.0,
+        (1.., "" | "ib") => 1024.0,
+        (1.., "b") => 1000.0,
         _ => return Err(wrong()),
     };
     let value = number * base.powi(power);
