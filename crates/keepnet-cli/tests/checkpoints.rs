@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use common::{Folder, outside_run};
 use serde_json::Value;
 
-const CALL: &str = "select x.npy --target f12000 -k 15 --quiet";
+const CALL: &str = "select x.npy --target f8000 -k 15 --quiet";
 
 fn folder() -> Folder {
     let folder = Folder::new();
-    let sizes = "--set n=250 --set p=12000 --set s=15";
+    let sizes = "--set n=250 --set p=8000 --set s=15";
     folder.run(&format!("generate regression {sizes} --output x.npy")).fine();
     folder
 }
@@ -42,7 +42,7 @@ fn fifty_kills_at_random_moments_change_no_digit() {
     let folder = folder();
     let flags = "--order shuffled --seed 4";
     let expected = unbroken(&folder, flags);
-    let call = format!("{CALL} {flags} --checkpoint run.kn --checkpoint-every 4b --output r.json");
+    let call = format!("{CALL} {flags} --checkpoint run.kn --checkpoint-every 5b --output r.json");
     let begun = Instant::now();
     folder.run(&call).fine();
     let whole = begun.elapsed();
@@ -70,6 +70,9 @@ fn fifty_kills_at_random_moments_change_no_digit() {
     assert!(resumed > 10, "only {resumed} runs had a checkpoint to resume from");
     folder.run(&call).fine();
     assert_eq!(outside_run(folder.json("r.json")), expected, "{finished} finished before");
+    let left: Vec<_> = folder.names().into_iter().filter(|name| name.contains("run.kn")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    println!("{kills} kills, {resumed} resumed, {finished} finished, a whole run {whole:?}");
 }
 
 /// Leaves a checkpoint behind: the run is ended by `--time` after its first block.
@@ -100,14 +103,14 @@ fn a_checkpoint_of_something_else_is_refused() {
     let refused = |call: &str, words: &[&str]| {
         folder.run(&format!("{call} --quiet --checkpoint run.kn")).refused(1, words);
     };
-    refused("select x.npy --target f12000 -k 16", &["run.kn", "other settings", "k=15", "k=16"]);
-    refused("select x.npy --target f12000 -k 15 --seed 9", &["other settings", "seed=9"]);
-    refused("select x.npy --target f12000 -k 15 --scans 3", &["other settings"]);
-    refused("select x.npy --target f12000 -k 15 --set reserve=3", &["other settings"]);
-    refused("select x.npy --target f12000 -k 15 --missing mean", &["other settings"]);
-    refused("select x.npy --target f11999 -k 15", &["run.kn"]);
-    folder.run("generate regression --set n=250 --set p=12000 --set s=15 --seed 1 --output z.npy");
-    refused("select z.npy --target f12000 -k 15", &["run.kn", "belongs to"]);
+    refused("select x.npy --target f8000 -k 16", &["run.kn", "other settings", "k=15", "k=16"]);
+    refused("select x.npy --target f8000 -k 15 --seed 9", &["other settings", "seed=9"]);
+    refused("select x.npy --target f8000 -k 15 --scans 3", &["other settings"]);
+    refused("select x.npy --target f8000 -k 15 --set reserve=3", &["other settings"]);
+    refused("select x.npy --target f8000 -k 15 --missing mean", &["other settings"]);
+    refused("select x.npy --target f7999 -k 15", &["run.kn"]);
+    folder.run("generate regression --set n=250 --set p=8000 --set s=15 --seed 1 --output z.npy");
+    refused("select z.npy --target f8000 -k 15", &["run.kn", "belongs to"]);
     // Refused means untouched: the right command still resumes.
     folder.run(&format!("{CALL} --checkpoint run.kn")).fine();
 }

@@ -94,6 +94,30 @@ fn a_signal_while_files_are_opened_ends_at_once_with_nothing_written() {
 }
 
 #[test]
+fn two_signals_leave_the_whole_result_or_nothing() {
+    let mut endings = [0, 0];
+    for attempt in 0..12 {
+        let folder = folder();
+        let (child, _lines) = begun(&folder, "--output r.json --reduced small.parquet");
+        signal(&child, "-INT");
+        std::thread::sleep(Duration::from_micros(300 * attempt));
+        // The run may have ended between the two.
+        let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).output().unwrap();
+        let code = ended(child);
+        match code {
+            0 => {
+                assert_eq!(folder.json("r.json")["complete"], false);
+                assert_eq!(folder.names(), ["r.json", "small.parquet", "x.npy"]);
+            }
+            1 => assert_eq!(folder.names(), ["x.npy"]),
+            other => panic!("exit status {other}"),
+        }
+        endings[code as usize] += 1;
+    }
+    println!("{} whole results, {} ended at once", endings[0], endings[1]);
+}
+
+#[test]
 fn the_clock_ends_a_run() {
     let folder = folder();
     let called = folder.run(&format!("{CALL} --time 0.3s --output r.json"));

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use keepnet::workload::WORKLOADS;
-use keepnet::{ColumnBlock, Error, FeatureSource, Generated, Result, Workload};
+use keepnet::{ColumnBlock, ColumnData, Error, FeatureSource, Generated, Result, Workload};
 use keepnet_io::Format;
 use keepnet_io::sink::{self, Cells, Columns, Field, FieldKind};
 
@@ -63,6 +63,7 @@ fn write_all(
     let mut pending = Vec::new();
     let apart = args.target.as_deref();
     let mut features = Features::new(workload, Some(&target).filter(|_| apart.is_none()));
+    features.count()?;
     pending.push(write(output, &mut features, memory)?);
     if let Some(path) = apart {
         let mut alone = Features::new(workload, Some(&target));
@@ -105,6 +106,7 @@ struct Features<'a> {
     target: Option<&'a Cells>,
     fields: Vec<Field>,
     features: usize,
+    entries: Option<u64>,
     block: ColumnBlock,
     slice: Range<usize>,
     at: usize,
@@ -121,7 +123,23 @@ impl<'a> Features<'a> {
             fields.push(Field { name: "target".into(), kind: reduced::kind(target) });
         }
         let block = ColumnBlock::new(WIDTH);
-        Self { source, target, fields, features, block, slice: 0..0, at: 0, in_block: 0 }
+        let (slice, entries) = (0..0, None);
+        Self { source, target, fields, features, entries, block, slice, at: 0, in_block: 0 }
+    }
+
+    /// Counts the entries of sparse columns: one pass, little next to writing them.
+    fn count(&mut self) -> Result<()> {
+        let mut entries = 0;
+        self.block.reset(WIDTH);
+        while self.source.next_block(&mut self.block)? {
+            for column in self.block.columns() {
+                let ColumnData::Sparse { index, .. } = &column.data else { return Ok(()) };
+                entries += index.len() as u64;
+            }
+            self.block.reset(WIDTH);
+        }
+        self.entries = Some(entries);
+        Ok(())
     }
 }
 
@@ -132,6 +150,10 @@ impl Columns for Features<'_> {
 
     fn fields(&self) -> &[Field] {
         &self.fields
+    }
+
+    fn entries(&self) -> Option<u64> {
+        self.entries
     }
 
     fn start(&mut self, rows: Range<usize>) -> Result<()> {

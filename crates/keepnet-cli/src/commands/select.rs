@@ -3,15 +3,16 @@
 //! Everything that can be wrong is found in this order: flags, outputs, files, join, memory;
 //! only then does the run start.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use keepnet::registry::{self, MethodInfo, MethodSpec};
 use keepnet::snapshot::Identity;
 use keepnet::{
-    CheckPolicy, Driver, FeatureSource, Lane, Order, Problem, Result, RunOptions, RunReport,
+    CheckPolicy, Driver, Error, FeatureSource, Lane, Order, Problem, Result, RunOptions, RunReport,
 };
-use keepnet_io::{Joined, OpenOptions, TableSource};
+use keepnet_io::{ColumnInfo, Joined, OpenOptions, TableSource};
 
 use super::select_outputs as outputs;
 use crate::flags::{Every, SelectArgs};
@@ -48,6 +49,7 @@ pub struct Opened {
     pub files: Vec<String>,
     pub kinds: String,
     pub bytes: u64,
+    pub always: HashSet<String>,
 }
 
 /// Runs a selection.
@@ -65,7 +67,7 @@ pub fn run(args: &SelectArgs) -> Result<()> {
         every: args.run.every()?,
     };
     if args.run.scans == Some(0) {
-        return Err(keepnet::Error::param("scans", 0, "at least 1"));
+        return Err(Error::param("scans", 0, "at least 1"));
     }
     signals::listen()?;
     if !args.output.dry_run {
@@ -92,14 +94,15 @@ fn select(asked: &Asked<'_>, start: Instant) -> Result<()> {
         let params = selector.selection()?.params;
         return outputs::dry_run(asked, &opened, &plan, &params, scans);
     }
-    let always = args.method.always()?;
+    let always = opened.always.clone();
     let mut lane = Lane::new(opened.problem.clone(), selector);
     lane.policy = asked.policy.clone();
-    lane.always = always.clone();
+    lane.always = always;
     let width = plan.width;
-    let mut watch = Watch::new(Reporter::new(args.output.progress, args.output.quiet), asked.time);
+    let reporter = Reporter::new(args.output.progress, args.output.quiet);
+    let mut watch = Watch::new(reporter, asked.time.map(|limit| (start, limit)));
     if let Some(path) = &args.run.checkpoint {
-        let identity = identity(asked, &opened, scans, &order, width)?;
+        let identity = identity(asked, &opened, scans, &order, width);
         watch.checkpoint = Some(Checkpoint::new(path, identity, asked.every));
     }
     if let Some(path) = &args.output.decisions {
@@ -114,7 +117,7 @@ fn select(asked: &Asked<'_>, start: Instant) -> Result<()> {
     let report = driver.run(&mut watch)?;
     signals::enter(Phase::Writing);
     watch.reporter.clear();
-    finish(asked, opened, watch, &report, &always, width, start)
+    finish(asked, opened, watch, &report, width, start)
 }
 
 fn finish(
@@ -122,11 +125,10 @@ fn finish(
     mut opened: Opened,
     mut watch: Watch,
     report: &RunReport,
-    always: &std::collections::HashSet<String>,
     width: usize,
     start: Instant,
 ) -> Result<()> {
-    let warnings = outputs::warnings(asked, &opened, report, always);
+    let warnings = outputs::warnings(asked, &opened, report);
     let mut pending = Vec::new();
     if let Some(decisions) = watch.decisions.take() {
         pending.push(decisions.finish()?);
@@ -151,11 +153,32 @@ fn open(asked: &Asked<'_>) -> Result<Opened> {
     let joined = keepnet_io::build_problem(&mut dataset, &spec, &asked.open)?;
     let (files, bytes) = (dataset.files().to_vec(), dataset.bytes());
     let kinds = outputs::kinds(dataset.columns());
+    let always = args.method.always()?;
+    known(&always, dataset.columns(), &joined.not_features)?;
     let source = dataset.source(&joined.not_features)?;
     let Joined { problem, matched_by, input, used, masked_target, unmatched, .. } = joined;
     let rows = Rows { input, used, matched_by, masked_target, unmatched };
     let (task_reason, notes) = (joined.task_reason, joined.notes);
-    Ok(Opened { source, problem, rows, task_reason, notes, files, kinds, bytes })
+    Ok(Opened { source, problem, rows, task_reason, notes, files, kinds, bytes, always })
+}
+
+/// Every name of `--always` is a feature; a level of a category goes by its column's name.
+fn known(always: &HashSet<String>, columns: &[ColumnInfo], not_features: &[String]) -> Result<()> {
+    let known: HashSet<&str> = match always.is_empty() {
+        true => return Ok(()),
+        false => columns.iter().map(|column| column.name.as_str()).collect(),
+    };
+    let found = |name: &str| known.contains(name) && !not_features.iter().any(|not| not == name);
+    let parts = |name: &str| {
+        let level = name.split_once('=').is_some_and(|(column, _)| found(column));
+        level || name.strip_suffix(":missing").is_some_and(found)
+    };
+    let mut lost: Vec<_> = always.iter().filter(|name| !found(name) && !parts(name)).collect();
+    lost.sort_unstable();
+    match lost.first() {
+        None => Ok(()),
+        Some(name) => Err(Error::Data(format!("there is no feature {name:?}")).at("--always")),
+    }
 }
 
 /// What a checkpoint belongs to: every setting that a digit of the result depends on.
@@ -165,14 +188,14 @@ fn identity(
     scans: u32,
     order: &Order,
     width: usize,
-) -> Result<Identity> {
+) -> Identity {
     let (spec, policy, args) = (&asked.spec, &asked.policy, asked.args);
     let order = match order {
         Order::Given => "given".to_string(),
         Order::Shuffled => "shuffled".to_string(),
         Order::Fixed(list) => format!("{:x}", checkpoint::text_hash(&format!("{list:?}"))),
     };
-    let mut always: Vec<_> = args.method.always()?.into_iter().collect();
+    let mut always: Vec<_> = opened.always.iter().map(String::as_str).collect();
     always.sort_unstable();
     let mut settings = format!("method={} scans={scans} seed={}", asked.method.name, spec.seed);
     if let Some(k) = spec.k {
@@ -195,12 +218,15 @@ fn identity(
     if !always.is_empty() {
         settings += &format!(" always={}", always.join(","));
     }
-    Ok(Identity {
+    if let Some(way) = &args.input.categorical {
+        settings += &format!(" categorical={way}");
+    }
+    Identity {
         version: env!("CARGO_PKG_VERSION").into(),
         data: opened.source.fingerprint(),
         problem: checkpoint::problem_hash(&opened.problem),
         settings,
-    })
+    }
 }
 
 /// The name of a path's extension in lower case.

@@ -95,12 +95,7 @@ pub fn dry_run(
 }
 
 /// What the user should know.
-pub fn warnings(
-    asked: &Asked<'_>,
-    opened: &Opened,
-    report: &RunReport,
-    always: &HashSet<String>,
-) -> Vec<String> {
+pub fn warnings(asked: &Asked<'_>, opened: &Opened, report: &RunReport) -> Vec<String> {
     let mut warnings = opened.notes.clone();
     let selection = &report.lanes[0].selection;
     if let Some(k) = asked.spec.k.filter(|k| *k as u64 > report.features_seen) {
@@ -109,10 +104,12 @@ pub fn warnings(
             .push(format!("k is {k} but only {seen} features were seen; all are kept that can be"));
     }
     let found: HashSet<_> = selection.always.iter().map(|f| f.name.as_str()).collect();
-    let mut lost: Vec<_> = always.iter().filter(|name| !found.contains(name.as_str())).collect();
+    let mut lost: Vec<_> =
+        opened.always.iter().filter(|name| !found.contains(name.as_str())).collect();
     lost.sort_unstable();
     for name in lost {
-        warnings.push(format!("--always {name:?} is no feature of the input, or was dropped"));
+        warnings
+            .push(format!("--always {name:?} did not come, or was dropped as constant or missing"));
     }
     for warning in &selection.warnings {
         if !warnings.contains(warning) {

@@ -55,6 +55,27 @@ impl Pending {
         Ok(Self { file, temporary: Some(temporary), path })
     }
 
+    /// Starts a file that is written again and again: its temporary file has one fixed name, so
+    /// a killed run leaves one at most, and the next takes it over.
+    fn again(path: &Path) -> Result<Self> {
+        let path = resolved(path);
+        if path.exists() && !path.is_file() {
+            return Self::new(&path);
+        }
+        let place = beside(&path);
+        let open = || -> std::io::Result<(File, TempPath)> {
+            match std::fs::remove_file(&place) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let file = File::options().write(true).create_new(true).open(&place)?;
+            Ok((file, TempPath::try_from_path(&place)?))
+        };
+        let (file, temporary) = open().map_err(|error| failed(&path, error))?;
+        signals::guard(&temporary);
+        Ok(Self { file, temporary: Some(temporary), path })
+    }
+
     /// Somewhere to write to.
     pub fn writer(&self) -> Result<BufWriter<File>> {
         let file = self.file.try_clone().map_err(|error| failed(&self.path, error))?;
@@ -99,6 +120,12 @@ impl Drop for Pending {
     }
 }
 
+/// The fixed temporary file of a file that is written again and again.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    directory(path).join(format!(".{name}.tmp"))
+}
+
 fn temporary(path: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(".keepnet-").suffix(".tmp");
@@ -137,14 +164,28 @@ pub fn publish(outputs: Vec<Pending>) -> Result<()> {
     outputs.into_iter().try_for_each(Pending::publish)
 }
 
-/// Writes one file whole.
+/// Writes one file whole, as often as need be.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let pending = Pending::new(path)?;
+    let pending = Pending::again(path)?;
     let mut writer = pending.writer()?;
     writer.write_all(bytes).and_then(|()| writer.flush()).map_err(|e| failed(path, e))?;
     drop(writer);
     pending.sync()?;
     pending.publish()
+}
+
+/// Removes a file that [`write`] wrote, and what a killed run left beside it.
+pub fn remove(path: &Path) -> Result<()> {
+    let path = resolved(path);
+    for path in [beside(&path), path] {
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io(format!("cannot remove {}", path.display()), error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

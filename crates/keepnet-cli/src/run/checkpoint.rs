@@ -62,12 +62,7 @@ impl Checkpoint {
 
     /// Removes the file, once a complete result is in its place.
     pub fn remove(&self) -> Result<()> {
-        match std::fs::remove_file(&self.path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::io(format!("cannot remove {}", self.path.display()), error))
-            }
-            _ => Ok(()),
-        }
+        atomic::remove(&self.path)
     }
 }
 

@@ -18,23 +18,16 @@ pub struct Watch {
     pub checkpoint: Option<Checkpoint>,
     /// Where decisions go.
     pub decisions: Option<Decisions>,
-    start: Instant,
-    limit: Option<Duration>,
+    // When the command started and how long it may take.
+    limit: Option<(Instant, Duration)>,
     /// Why the run ended early.
     pub stopped: Option<&'static str>,
 }
 
 impl Watch {
     /// An observer that only shows progress.
-    pub fn new(reporter: Reporter, limit: Option<Duration>) -> Self {
-        Self {
-            reporter,
-            checkpoint: None,
-            decisions: None,
-            start: Instant::now(),
-            limit,
-            stopped: None,
-        }
+    pub fn new(reporter: Reporter, limit: Option<(Instant, Duration)>) -> Self {
+        Self { reporter, checkpoint: None, decisions: None, limit, stopped: None }
     }
 }
 
@@ -43,7 +36,7 @@ impl Observer for Watch {
         self.reporter.show(progress);
         if signals::stop_asked() {
             self.stopped = Some("a signal");
-        } else if self.limit.is_some_and(|limit| self.start.elapsed() >= limit) {
+        } else if self.limit.is_some_and(|(start, limit)| start.elapsed() >= limit) {
             self.stopped = Some("--time");
         }
         let stop = self.stopped.is_some();

@@ -60,6 +60,12 @@ pub trait Columns {
     /// The columns, in the order in which they are given.
     fn fields(&self) -> &[Field];
 
+    /// Values that are not zero in all, where that is known to be few: svm text then takes more
+    /// rows in a slice.
+    fn entries(&self) -> Option<u64> {
+        None
+    }
+
     /// Goes back to the first column; from now on columns have these rows only.
     fn start(&mut self, rows: Range<usize>) -> Result<()>;
 
@@ -91,6 +97,11 @@ pub fn write(format: Format, out: Output, table: &mut dyn Columns, memory: u64) 
             FieldKind::Text => 40,
         })
         .sum();
+    // An entry of svm text is held as index and value, with room for growing lists.
+    let width = match (format, table.entries()) {
+        (Format::Svm, Some(entries)) => 32 * entries / rows.max(1) as u64 + 64,
+        _ => width,
+    };
     let mut sink: Box<dyn Sink> = match format {
         Format::Npy => Box::new(npy::Npy::new(out, rows, fields)?),
         Format::Parquet => Box::new(parquet::Parquet::new(out, fields)?),
