@@ -6,7 +6,7 @@ use keepnet::{Error, Result};
 
 use crate::dataset::{Dataset, open};
 use crate::keys::{by_key, matches, reorder, row_keys};
-use crate::names::unknown;
+use crate::names::no_column_or_file;
 use crate::{OpenOptions, Series};
 
 /// A column and where it was found.
@@ -64,8 +64,7 @@ impl<'a> Finder<'a> {
         }
         let Some((path, columns)) = split(spec) else {
             let columns = self.dataset.columns().iter().map(|c| c.name.as_str());
-            let error = unknown(spec, columns);
-            return Err(Error::Data(format!("{error}, and no such file")).at(what));
+            return Err(no_column_or_file(spec, columns).at(what));
         };
         let mut file = open(&[path.to_string()], &self.options)?;
         let name = match columns {
@@ -96,7 +95,7 @@ impl<'a> Finder<'a> {
         let mut found = Vec::with_capacity(names.len());
         for name in names {
             let series = file.series(&name).map_err(|e| e.at(path))?;
-            let series = self.join(series, &file, path, "the covariates")?;
+            let series = self.join(series, &file, path, "the covariate file")?;
             found.push(Found { what: "covariate".into(), series, column: None });
         }
         Ok(found)

@@ -46,3 +46,22 @@ pub use options::{Categorical, OpenOptions, Stack};
 pub use problem::{Joined, ProblemSpec, build_problem};
 pub use series::{Series, SeriesValues};
 pub use source::TableSource;
+
+/// The parsers by themselves, for the speed example only.
+#[doc(hidden)]
+pub mod speed {
+    /// Parses CSV lines of numbers; how many there were.
+    #[must_use]
+    pub fn csv(text: &[u8], columns: usize) -> usize {
+        let kinds = vec![crate::csv_parse::Kind::Number; columns];
+        let names = vec![String::new(); columns];
+        let shape = crate::csv_parse::Shape { separator: b',', kinds: &kinds, names: &names };
+        crate::csv_parse::parse(text, &shape).map_or(0, |parsed| parsed.values.len())
+    }
+
+    /// Parses svm lines; how many there were.
+    #[must_use]
+    pub fn svm(text: &[u8]) -> usize {
+        crate::svm::lines(text)
+    }
+}

@@ -67,6 +67,16 @@ impl NameSet {
 
 /// The error for a column that is not there, with names that look like it.
 pub(crate) fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> Error {
+    Error::Data(format!("there is no column {name:?}{}", near(name, columns)))
+}
+
+/// The error for what is neither a column nor a file.
+pub(crate) fn no_column_or_file<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> Error {
+    let near = near(name, columns);
+    Error::Data(format!("{name:?} is neither a column of the input nor a file{near}"))
+}
+
+fn near<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> String {
     let mut near: Vec<(usize, &str)> = columns
         .take(200_000)
         .map(|column| (distance(name, column), column))
@@ -75,10 +85,10 @@ pub(crate) fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str>) ->
     near.sort_unstable();
     near.truncate(3);
     let list: Vec<String> = near.iter().map(|(_, column)| format!("{column:?}")).collect();
-    Error::Data(match list.is_empty() {
-        true => format!("there is no column {name:?}"),
-        false => format!("there is no column {name:?}; did you mean {}?", list.join(", ")),
-    })
+    match list.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", list.join(", ")),
+    }
 }
 
 /// Letters to change, add or remove to make `a` of `b`, without regard to case.

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use bytes::{Buf, Bytes};
+use bytes::{Buf, Bytes, BytesMut};
 use keepnet::{ColumnBlock, ColumnData, Error, Result};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -28,8 +28,8 @@ use crate::parquet_kind::kind;
 use crate::series::SeriesValues;
 use crate::table::{Fingerprint, Table, numbers};
 
-/// Raw bytes fetched at once.
-const WINDOW: u64 = 4 << 20;
+/// Raw bytes fetched at once: they are decoded while they are in the cache.
+const WINDOW: u64 = 1 << 20;
 
 /// Chunks that lie closer than this are fetched together.
 const GAP: u64 = 64 << 10;
@@ -103,19 +103,23 @@ struct Parquet {
 impl Parquet {
     /// Reads some columns through every row group.
     fn fill(&self, at: &[usize], outputs: &mut [Output]) -> Result<()> {
-        let mut scratch = Scratch::default();
+        let (mut scratch, mut buffer) = (Scratch::default(), BytesMut::new());
         for (g, group) in self.metadata.row_groups().iter().enumerate() {
             let rows = group.num_rows() as usize;
             let mut done = 0;
             while done < at.len() {
                 let (count, start, end) = self.together(g, &at[done..]);
-                let window = Arc::new(self.window(start, end)?);
+                let window = Arc::new(self.window(start, end, std::mem::take(&mut buffer))?);
                 for i in done..done + count {
                     let chunk = group.column(at[i]);
                     append(&window, chunk, rows, &mut outputs[i], &mut scratch)
                         .map_err(|e| damaged(&e).at(&self.columns[at[i]].name))?;
                 }
                 done += count;
+                // The memory goes from window to window; fresh pages would cost faults.
+                buffer = Arc::into_inner(window)
+                    .and_then(|window| window.bytes.try_into_mut().ok())
+                    .unwrap_or_default();
             }
         }
         Ok(())
@@ -141,12 +145,12 @@ impl Parquet {
         (count, start, end)
     }
 
-    fn window(&self, start: u64, end: u64) -> Result<Window> {
-        let mut bytes = vec![0; (end - start) as usize];
+    fn window(&self, start: u64, end: u64, mut bytes: BytesMut) -> Result<Window> {
+        bytes.resize((end - start) as usize, 0);
         self.file
             .read_exact_at(&mut bytes, start)
             .map_err(|e| Error::io(format!("reading {} bytes at {start}", bytes.len()), e))?;
-        Ok(Window { start, bytes: bytes.into(), length: self.length })
+        Ok(Window { start, bytes: bytes.freeze(), length: self.length })
     }
 }
 
@@ -221,7 +225,7 @@ impl Table for Parquet {
         let mut values = Vec::with_capacity(self.rows);
         for group in self.metadata.row_groups() {
             let (start, size) = group.column(at).byte_range();
-            let window = Arc::new(self.window(start, start + size)?);
+            let window = Arc::new(self.window(start, start + size, BytesMut::new())?);
             append_text(&window, group.column(at), group.num_rows() as usize, &mut values)
                 .map_err(|e| damaged(&e).at(&self.columns[at].name))?;
         }

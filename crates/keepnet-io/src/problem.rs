@@ -63,7 +63,7 @@ pub fn build_problem(
     let mut optional = |spec: &Option<String>, what: &str| {
         spec.as_ref().map(|spec| finder.find(spec, what)).transpose()
     };
-    let weight = optional(&spec.weight, "the sample weights")?;
+    let weight = optional(&spec.weight, "the sample weight")?;
     let offset = optional(&spec.offset, "the offset")?;
     let covariates = match &spec.covar {
         Some(covar) => finder.covariates(covar)?,

@@ -74,7 +74,8 @@ impl TableSource {
             categories.push(category);
         }
         if items.is_empty() {
-            return Err(Error::Data("no column of the input is a feature".into()));
+            let none = Error::Data("no column of the input is a feature".into());
+            return Err(none.at(files.join(", ")));
         }
         let fingerprint = print.finish();
         let shared = Shared { table, files, ids, items, categories, fingerprint, integral };

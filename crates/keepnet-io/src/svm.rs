@@ -102,6 +102,11 @@ fn parse(text: &[u8]) -> Result<Lines, Bad> {
     Ok(Lines { labels, piece })
 }
 
+/// How many lines the parser finds in a text.
+pub(crate) fn lines(text: &[u8]) -> usize {
+    parse(text).map_or(0, |lines| lines.labels.len())
+}
+
 fn skip_blanks(line: &[u8], mut at: usize) -> usize {
     while matches!(line.get(at), Some(b' ' | b'\t' | b'\r')) {
         at += 1;

@@ -1,6 +1,7 @@
 //! Tables that were transposed out of row-oriented files, in memory or in a temporary file.
 
 mod dense;
+mod sort;
 mod sparse;
 mod spill;
 

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Rows arrive in pieces, in order, so each column comes out with its rows ascending. While
-//! the pieces fit the memory limit the sort is done in memory. Otherwise they go to a temporary
-//! file, are dealt to ranges of columns of which each fits in memory (their exact sizes are
+//! the pieces fit the memory limit the sort is done in memory, a range of columns at a time
+//! (see [`super::sort`]). Otherwise they go to a temporary file, are dealt to ranges of columns of which each fits in memory (their exact sizes are
 //! known by then), and each range is sorted by itself and written back.
 //!
 //! Cost: one pass over the entries in memory, or three writes and two reads of 16 bytes an
@@ -17,14 +17,16 @@ use std::ops::Range;
 
 use keepnet::{ColumnData, Numbers, Result};
 
+use super::sort::sort;
 use super::{Place, Spill};
 
 /// Some rows: entries a row after the other.
 pub(crate) struct Piece {
     // Entries up to the end of each row.
-    ends: Vec<u32>,
-    index: Vec<u32>,
-    value: Numbers,
+    pub(super) ends: Vec<u32>,
+    // Ascending within a row.
+    pub(super) index: Vec<u32>,
+    pub(super) value: Numbers,
 }
 
 impl Piece {
@@ -192,40 +194,12 @@ impl SparseBuilder {
             self.write_out()?;
             self.deal(&starts)?
         } else {
-            self.sort(&starts)
+            let wide = self.narrow.iter().any(|narrow| !narrow);
+            let pieces = std::mem::take(&mut self.pieces);
+            let (index, value) = sort(&pieces, &starts, wide);
+            Data::Memory { index, value }
         };
         Ok(SparseStore { starts, narrow: self.narrow, data })
-    }
-
-    /// The counting sort, in memory.
-    fn sort(&mut self, starts: &[u64]) -> Data {
-        let total = starts[starts.len() - 1] as usize;
-        let mut next: Vec<usize> = starts.iter().map(|s| *s as usize).collect();
-        let mut index = vec![0_u32; total];
-        let wide = self.narrow.iter().any(|narrow| !narrow);
-        let (mut narrow, mut full) = (Vec::new(), Vec::new());
-        if wide {
-            full.resize(total, 0.0_f64);
-        } else {
-            narrow.resize(total, 0.0_f32);
-        }
-        let mut top = 0;
-        for piece in self.pieces.drain(..) {
-            piece.each(|row, c, v| {
-                if v != 0.0 {
-                    let to = next[c as usize];
-                    next[c as usize] += 1;
-                    index[to] = top + row;
-                    if wide {
-                        full[to] = v;
-                    } else {
-                        narrow[to] = v as f32;
-                    }
-                }
-            });
-            top += piece.ends.len() as u32;
-        }
-        Data::Memory { index, value: if wide { Numbers::F64(full) } else { Numbers::F32(narrow) } }
     }
 
     /// Deals the records to ranges of columns, then sorts each range.
@@ -255,7 +229,7 @@ impl SparseBuilder {
 }
 
 /// Consecutive columns with at most `most` entries together, or one column.
-fn ranges(starts: &[u64], most: u64) -> Vec<Range<usize>> {
+pub(super) fn ranges(starts: &[u64], most: u64) -> Vec<Range<usize>> {
     let (mut all, mut first) = (Vec::new(), 0);
     for c in 1..starts.len() {
         if c > first + 1 && starts[c] - starts[first] > most {

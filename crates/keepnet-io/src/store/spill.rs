@@ -28,7 +28,7 @@ impl Place {
 
     /// Bytes of input to work on at once, so that a few of them stay well within the limit.
     pub(crate) fn chunk(&self) -> usize {
-        (self.memory / 64).clamp(1 << 16, 8 << 20) as usize
+        (self.memory / 64).clamp(1 << 12, 8 << 20) as usize
     }
 }
 

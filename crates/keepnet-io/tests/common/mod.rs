@@ -1,6 +1,8 @@
 //! What the tests share.
 #![allow(dead_code)]
 
+pub mod write;
+
 use keepnet::{ColumnBlock, FeatureSource};
 
 /// A directory that disappears at the end of the test.
@@ -26,11 +28,11 @@ pub fn strings(list: &[&str]) -> Vec<String> {
 }
 
 /// Index, name and values of every feature, read in blocks of three.
-pub fn columns(source: impl FeatureSource) -> Vec<(u64, String, Vec<f64>)> {
-    columns_by(source, 3)
+pub fn columns(mut source: impl FeatureSource) -> Vec<(u64, String, Vec<f64>)> {
+    columns_by(&mut source, 3)
 }
 
-pub fn columns_by(mut source: impl FeatureSource, width: usize) -> Vec<(u64, String, Vec<f64>)> {
+pub fn columns_by(source: &mut dyn FeatureSource, width: usize) -> Vec<(u64, String, Vec<f64>)> {
     let mut all = Vec::new();
     let mut block = ColumnBlock::new(width);
     loop {
