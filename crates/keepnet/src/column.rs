@@ -229,6 +229,20 @@ impl<'a> Column<'a> {
         matches!(self, Self::F32(_) | Self::F64(_))
     }
 
+    /// The rows of a dense column that lie in `rows`; other storage has no such view.
+    ///
+    /// # Panics
+    ///
+    /// Where the column is not dense.
+    #[must_use]
+    pub fn slice(&self, rows: std::ops::Range<usize>) -> Self {
+        match *self {
+            Self::F32(x) => Self::F32(&x[rows]),
+            Self::F64(x) => Self::F64(&x[rows]),
+            _ => panic!("only dense columns have slices"),
+        }
+    }
+
     /// `sum x_i v_i`.
     #[must_use]
     pub fn dot(&self, v: &[f64]) -> f64 {

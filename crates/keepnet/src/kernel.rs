@@ -139,6 +139,34 @@ pub fn add_products<T: Element, const G: usize>(x: &[T], v: [&[f64]; G], lanes: 
     );
 }
 
+/// Adds `x[j]_i v_i` to the sums of four columns' products, one pass over `v`.
+pub fn add_columns<T: Element>(x: [&[T]; 4], v: &[f64], lanes: &mut [Lanes; 4]) {
+    run(
+        #[inline(always)]
+        || {
+            let mut sums: [[f64; TILE_LANES]; 4] = lanes.map(|lanes| lanes.0);
+            let (vs, v_tail) = v.as_chunks::<TILE_LANES>();
+            let parts = x.map(|x| x[..v.len()].as_chunks::<TILE_LANES>());
+            for (i, v) in vs.iter().enumerate() {
+                for j in 0..4 {
+                    let a = &parts[j].0[i];
+                    for l in 0..TILE_LANES {
+                        sums[j][l] = a[l].wide().mul_add(v[l], sums[j][l]);
+                    }
+                }
+            }
+            for (l, v) in v_tail.iter().enumerate() {
+                for j in 0..4 {
+                    sums[j][l] = parts[j].1[l].wide().mul_add(*v, sums[j][l]);
+                }
+            }
+            for j in 0..4 {
+                lanes[j].0 = sums[j];
+            }
+        },
+    );
+}
+
 /// Row tiles in which a set of columns is worked through, so that vectors stay in cache.
 pub fn tiles(rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..rows).step_by(TILE_ROWS).map(move |at| at..rows.min(at + TILE_ROWS))

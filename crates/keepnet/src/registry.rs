@@ -35,7 +35,7 @@ pub struct SettingInfo {
 }
 
 /// One method: an entry of `keepnet methods`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct MethodInfo {
     /// Its name.
     pub name: &'static str,
@@ -113,7 +113,7 @@ impl MethodSpec {
 /// Every method, defaults first.
 #[must_use]
 pub fn methods() -> &'static [&'static MethodInfo] {
-    &[&crate::select::os_plus::INFO]
+    &[&crate::select::os_plus::INFO, &crate::select::os::INFO]
 }
 
 /// The method of that name.

@@ -1,7 +1,9 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
 mod fitted;
+pub mod os;
 pub mod os_plus;
+mod rows;
 
 use serde::{Deserialize, Serialize};
 

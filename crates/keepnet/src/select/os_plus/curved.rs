@@ -26,7 +26,7 @@ use crate::snapshot::{decode, encode};
 use crate::target::{Covariate, Problem};
 
 /// Relative change of the curvature after which it is computed anew.
-const DRIFT: f64 = 0.03;
+const DRIFT: f64 = 0.1;
 const COLLINEAR: f64 = 1e-8;
 const HALVINGS: usize = 12;
 

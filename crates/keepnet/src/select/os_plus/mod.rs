@@ -155,7 +155,7 @@ impl OsPlus {
             fitted::check_k(params.k, n)?;
             reserve = params.reserve.unwrap_or(params.k);
             // Past half the rows the model would chase noise, unless k alone is past it.
-            let most = if n / 2 > params.k { n / 2 - params.k } else { 0 };
+            let most = (n / 2).saturating_sub(params.k);
             if reserve > most && params.reserve.is_some() {
                 warnings.push(format!("the reserve was lowered to {most}: half the rows bound it"));
             }

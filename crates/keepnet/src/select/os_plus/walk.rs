@@ -9,22 +9,14 @@ use rayon::prelude::*;
 
 use super::{Core, Marginal};
 use crate::check::Feature;
-use crate::column::Column;
-use crate::cross::cross;
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::kept::Kept;
 use crate::kernel::GROUP;
+use crate::select::rows::Rows;
 use crate::select::{Outcome, Reason, Verdict};
 
 /// Marginals computed ahead just after the residual changed, and at most.
 const AHEAD: (usize, usize) = (8, 64);
-
-/// Products of one feature with the kept columns.
-struct Row {
-    products: Vec<f64>,
-    at: u64,
-}
 
 pub(super) fn walk(
     core: &mut dyn Core,
@@ -35,8 +27,7 @@ pub(super) fn walk(
     let mut ahead =
         Ahead { version: core.version(), end: 0, width: AHEAD.0, marginals: Vec::new() };
     ahead.marginals.resize_with(features.len(), || None);
-    let mut rows: Vec<Option<Row>> = Vec::new();
-    rows.resize_with(features.len(), || None);
+    let mut rows = Rows::new(features.len());
     for t in 0..features.len() {
         if core.kept().slot(features[t].id).is_some() {
             out.push(Outcome::new(Verdict::Held));
@@ -50,12 +41,12 @@ pub(super) fn walk(
             out.push(outcome);
             continue;
         }
-        if rows[t].is_none() {
+        if !rows.has(t) {
             let group = promising(core, features, &ahead, &rows, t);
-            products(core, frame, features, &group, &mut rows);
+            rows.fill(frame, core.kept(), &core.scales(), core.clock(), features, &group);
         }
-        let row = rows[t].take().expect("products filled it");
-        let row = completed(core, frame, &features[t], row);
+        let born = |slot| core.born(slot);
+        let row = rows.take(frame, core.kept(), &core.scales(), born, t, &features[t]);
         let mut outcome = core.full_test(&features[t], &marginal, &row)?;
         outcome.marginal = Some(0.5 * marginal.gain());
         out.push(outcome);
@@ -100,72 +91,13 @@ fn promising(
     core: &dyn Core,
     features: &[Feature<'_>],
     ahead: &Ahead,
-    rows: &[Option<Row>],
+    rows: &Rows,
     t: usize,
 ) -> Vec<usize> {
     let later = (t + 1..ahead.end).filter(|i| {
-        rows[*i].is_none()
+        !rows.has(*i)
             && ahead.marginals[*i].as_ref().is_some_and(|m| !core.rejects(m))
             && core.kept().slot(features[*i].id).is_none()
     });
     std::iter::once(t).chain(later.take(GROUP - 1)).collect()
-}
-
-fn products(
-    core: &dyn Core,
-    frame: &Frame,
-    features: &[Feature<'_>],
-    group: &[usize],
-    rows: &mut [Option<Row>],
-) {
-    let scales = core.scales();
-    let columns: Vec<Column<'_>> = core.kept().columns().collect();
-    let spread = spread(frame, group.iter().map(|t| &features[*t]), &scales);
-    let vectors: Vec<&[f64]> = spread.iter().map(Vec::as_slice).collect();
-    let mut all = vec![0.0; columns.len() * vectors.len()];
-    cross(&columns, &vectors, &mut all);
-    for (g, t) in group.iter().enumerate() {
-        let own = g * scales.len()..(g + 1) * scales.len();
-        let of_slot = |row: &[f64]| row[own.clone()].to_vec();
-        let products = all.chunks(vectors.len().max(1)).flat_map(of_slot).collect();
-        rows[*t] = Some(Row { products, at: core.clock() });
-    }
-}
-
-fn spread<'a, 'f: 'a>(
-    frame: &Frame,
-    features: impl Iterator<Item = &'a Feature<'f>>,
-    scales: &[Option<&[f64]>],
-) -> Vec<Vec<f64>> {
-    let mut out = Vec::new();
-    for feature in features {
-        for scale in scales {
-            let mut vector = vec![0.0; frame.n()];
-            frame.spread(feature, *scale, &mut vector);
-            out.push(vector);
-        }
-    }
-    out
-}
-
-/// Brings a row computed earlier up to date with the slots that changed since.
-fn completed(core: &dyn Core, frame: &Frame, feature: &Feature<'_>, row: Row) -> Vec<f64> {
-    let mut products = row.products;
-    let slots = core.kept().len();
-    let stale: Vec<usize> = (0..slots).filter(|slot| core.born(*slot) > row.at).collect();
-    let scales = core.scales();
-    products.resize(slots * scales.len(), 0.0);
-    if stale.is_empty() {
-        return products;
-    }
-    let spread = spread(frame, std::iter::once(feature), &scales);
-    let vectors: Vec<&[f64]> = spread.iter().map(Vec::as_slice).collect();
-    let kept: &[Kept] = core.kept().slots();
-    let columns: Vec<_> = stale.iter().map(|slot| kept[*slot].column()).collect();
-    let mut fresh = vec![0.0; columns.len() * vectors.len()];
-    cross(&columns, &vectors, &mut fresh);
-    for (slot, fresh) in stale.iter().zip(fresh.chunks(scales.len())) {
-        products[slot * scales.len()..(slot + 1) * scales.len()].copy_from_slice(fresh);
-    }
-    products
 }
