@@ -97,6 +97,28 @@ fn a_run_ended_by_time_is_marked_and_resumes() {
 }
 
 #[test]
+fn every_method_resumes_with_the_digits_of_an_unbroken_run() {
+    let folder = Folder::new();
+    folder.run("generate classification --set n=150 --set p=900 --set s=8 --output x.npy").fine();
+    for method in keepnet::registry::methods() {
+        for loss in ["squared", "squared-hinge", "logistic"] {
+            let loss = if method.has_loss { format!("--loss {loss}") } else { String::new() };
+            let call = format!("select x.npy --target f900 -k 8 --method {} {loss}", method.name);
+            let expected = outside_run(folder.select(&call[7..]));
+            // The first run ends after a block, the second after its own first block, the third
+            // goes to the end.
+            for time in ["--time 0.000001s", "--time 0.000001s", ""] {
+                folder
+                    .run(&format!("{call} --quiet --checkpoint c.kn {time} --output r.json"))
+                    .fine();
+                assert_eq!(folder.path("c.kn").exists(), !time.is_empty(), "{call}");
+            }
+            assert_eq!(outside_run(folder.json("r.json")), expected, "{call}");
+        }
+    }
+}
+
+#[test]
 fn a_checkpoint_of_something_else_is_refused() {
     let folder = folder();
     interrupted(&folder);

@@ -133,7 +133,15 @@ fn several_classes_have_a_weight_each() {
 fn a_second_run_has_the_same_digits_outside_run() {
     let folder = Folder::new();
     folder.run("generate toeplitz --output x.parquet").fine();
-    for flags in ["", "--order shuffled --seed 3", "--threads 1", "--loss squared-epsilon"] {
+    let flags = [
+        "",
+        "--order shuffled --seed 3",
+        "--threads 1",
+        "--loss squared-epsilon",
+        "--method os",
+        "--method os --order shuffled --set intercept=false",
+    ];
+    for flags in flags {
         let call = format!("x.parquet --target target -k 20 {flags}");
         let (first, second) = (folder.select(&call), folder.select(&call));
         assert_eq!(outside_run(first), outside_run(second), "{flags}");

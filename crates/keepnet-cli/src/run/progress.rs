@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keepnet::Progress;
+use serde::Serialize;
 
 use crate::flags::ProgressKind;
 
@@ -86,21 +87,37 @@ impl Reporter {
     }
 }
 
+/// One JSON line.
+#[derive(Serialize)]
+struct Line {
+    scan: u32,
+    scans: u32,
+    arrived: u64,
+    features: Option<u64>,
+    kept: usize,
+    loss: Option<f64>,
+    substitutions: u64,
+    bytes: u64,
+    seconds: f64,
+    features_per_second: Option<f64>,
+    seconds_left: Option<f64>,
+}
+
 fn line(progress: &Progress, seconds: f64, speed: Option<f64>, left: Option<f64>) -> String {
-    serde_json::json!({
-        "scan": progress.scan + 1,
-        "scans": progress.scans,
-        "arrived": progress.arrived,
-        "features": progress.features,
-        "kept": progress.status.kept,
-        "loss": progress.status.loss,
-        "substitutions": progress.status.substitutions,
-        "bytes": progress.status.bytes,
-        "seconds": round(seconds),
-        "features_per_second": speed.map(f64::round),
-        "seconds_left": left.map(round),
-    })
-    .to_string()
+    let line = Line {
+        scan: progress.scan + 1,
+        scans: progress.scans,
+        arrived: progress.arrived,
+        features: progress.features,
+        kept: progress.status.kept,
+        loss: progress.status.loss,
+        substitutions: progress.status.substitutions,
+        bytes: progress.status.bytes,
+        seconds: round(seconds),
+        features_per_second: speed.map(f64::round),
+        seconds_left: left.map(round),
+    };
+    serde_json::to_string(&line).unwrap_or_default()
 }
 
 fn round(seconds: f64) -> f64 {
