@@ -58,12 +58,15 @@ fn fifty_kills_at_random_moments_change_no_digit() {
         let _ = child.kill();
         if child.wait().unwrap().success() {
             finished += 1;
-            assert_eq!(outside_run(folder.json("r.json")), expected);
-            std::fs::remove_file(folder.path("r.json")).unwrap();
+            assert!(folder.path("r.json").exists());
             assert!(!folder.path("run.kn").exists(), "a complete run removes its checkpoint");
         } else {
             kills += 1;
-            assert!(!folder.path("r.json").exists() || folder.path("run.kn").exists());
+        }
+        // A kill may come after the result is in its place; then it is whole.
+        if folder.path("r.json").exists() {
+            assert_eq!(outside_run(folder.json("r.json")), expected);
+            std::fs::remove_file(folder.path("r.json")).unwrap();
         }
         assert!(begun.elapsed() < Duration::from_secs(120), "{kills} kills");
     }

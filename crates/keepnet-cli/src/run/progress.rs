@@ -39,7 +39,7 @@ impl Reporter {
                 false => ProgressDrawTarget::term_like(Box::new(Plain)),
             };
             let bar = ProgressBar::with_draw_target(None, target);
-            let template = "{msg} [{bar:30}] {percent}%";
+            let template = "{percent:>3}% [{wide_bar}] {msg}";
             bar.set_style(
                 ProgressStyle::with_template(template)
                     .unwrap_or_else(|_| ProgressStyle::default_bar())
