@@ -21,6 +21,7 @@
 //! Fujimaki, Kusumura, Liu, KDD 2016; see `docs/methods.md` for what it buys.
 
 mod curved;
+mod line;
 mod squared;
 mod theta;
 mod walk;
@@ -78,6 +79,11 @@ trait Core: Send + Sync {
     fn marginal(&self, feature: &Feature<'_>) -> Marginal;
     /// Whether the marginal alone shows that the newcomer cannot enter.
     fn rejects(&self, marginal: &Marginal) -> bool;
+    /// A closer look at one that was not rejected; it may sharpen the marginal.
+    fn confirms(&self, feature: &Feature<'_>, marginal: &mut Marginal) -> bool {
+        let _ = (feature, marginal);
+        true
+    }
     /// Row weights of the products a full test needs, one set an output or one for all.
     fn scales(&self) -> Vec<Option<&[f64]>>;
     /// Targets whose products a full test needs too.

@@ -35,8 +35,9 @@ pub(super) fn walk(
             continue;
         }
         ahead.reach(core, features, t);
-        let marginal = ahead.marginals[t].take().expect("reach computed it");
-        if !features[t].pinned && core.rejects(&marginal) {
+        let mut marginal = ahead.marginals[t].take().expect("reach computed it");
+        let weak = core.rejects(&marginal) || !core.confirms(&features[t], &mut marginal);
+        if weak && !features[t].pinned {
             let mut outcome = Outcome::dropped(Reason::Weak);
             outcome.marginal = Some(0.5 * marginal.gain());
             out.push(outcome);
