@@ -100,6 +100,23 @@ impl Feature<'_> {
     }
 }
 
+impl CheckedBlock<'_> {
+    /// Puts every column into the narrowest storage that loses nothing; see [`crate::compact`].
+    pub fn compact(&mut self) {
+        use rayon::prelude::*;
+        let one = |feature: &mut Feature<'_>| {
+            if let Some(data) = crate::compact::compact(feature.column()) {
+                feature.values = Values::Owned(data);
+            }
+        };
+        if rayon::current_num_threads() > 1 {
+            self.features.par_iter_mut().for_each(one);
+        } else {
+            self.features.iter_mut().for_each(one);
+        }
+    }
+}
+
 /// A block's features that passed the check, and the columns that did not.
 #[derive(Default)]
 pub struct CheckedBlock<'a> {

@@ -327,6 +327,10 @@ impl<'a> Column<'a> {
             (Self::F64(x), None) => kernel::moments(x, shift),
             (Self::F32(x), Some(v)) => kernel::weighted_moments(x, v, shift),
             (Self::F64(x), Some(v)) => kernel::weighted_moments(x, v, shift),
+            (Self::Bits { words, .. }, None) if shift == 0.0 => {
+                let ones = kernel::count_ones(words) as f64;
+                (ones, ones)
+            }
             _ => {
                 let (mut sum, mut square) = (0.0, 0.0);
                 self.each(|i, x| {

@@ -406,6 +406,9 @@ impl<'a> Driver<'a> {
             if !lane.always.is_empty() {
                 pin(&mut checked, &lane.always);
             }
+            if lane.selector.compacts() {
+                checked.compact();
+            }
             outcomes.clear();
             lane.selector.offer_block(&checked, &mut outcomes)?;
             debug_assert_eq!(outcomes.len(), checked.features.len());

@@ -1,5 +1,9 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
+pub mod saola;
+pub mod shelf;
+pub mod statistical;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::FeatureId;
@@ -23,6 +27,11 @@ pub trait ColumnSelector: Snapshot + Send {
 
     /// What is kept now, at any moment.
     fn selection(&self) -> Result<Selection>;
+
+    /// Whether columns should come in the narrowest storage that loses nothing.
+    fn compacts(&self) -> bool {
+        false
+    }
 
     /// The few numbers that a progress line shows; cheap.
     fn status(&self) -> Status;
