@@ -136,7 +136,11 @@ impl<M: Measure> Saola<M> {
     pub fn offer(&mut self, feature: &Feature<'_>) -> Result<Outcome> {
         if self.ended {
             let held = self.shelf.holds(feature.id);
-            return Ok(Outcome::new(if held { Verdict::Held } else { Verdict::Dropped(Reason::Weak) }));
+            return Ok(Outcome::new(if held {
+                Verdict::Held
+            } else {
+                Verdict::Dropped(Reason::Weak)
+            }));
         }
         let lofs = self.params.rules == Rules::Lofs;
         if lofs && !feature.pinned && sums_to_zero(feature.column()) {

@@ -195,7 +195,8 @@ impl<F: Clone + Serialize + DeserializeOwned> Shelf<F> {
         for (order, (kept, note)) in self.kept.slots().iter().zip(&self.notes).enumerate() {
             if let Some(mut selected) = Selected::from_kept(kept, order) {
                 (selected.score, selected.p_value) = (note.score, note.p_value);
-                let list = if kept.pinned { &mut selection.always } else { &mut selection.selected };
+                let list =
+                    if kept.pinned { &mut selection.always } else { &mut selection.selected };
                 list.push(selected);
             }
         }
