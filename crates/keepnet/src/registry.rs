@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::select::{ColumnSelector, saola};
+use crate::select::{ColumnSelector, alpha_investing, osfs, saola};
 use crate::target::Problem;
 
 /// What flows past.
@@ -115,7 +115,13 @@ impl MethodSpec {
 /// Every method, defaults first.
 #[must_use]
 pub fn methods() -> &'static [&'static MethodInfo] {
-    &[&saola::SAOLA, &saola::SAOLA_MAX]
+    &[
+        &saola::SAOLA,
+        &saola::SAOLA_MAX,
+        &alpha_investing::ALPHA_INVESTING,
+        &osfs::OSFS,
+        &osfs::FAST_OSFS,
+    ]
 }
 
 /// The method of that name.

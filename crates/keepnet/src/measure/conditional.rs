@@ -84,6 +84,8 @@ pub struct Partial {
     cutoff: f64,
 }
 
+/// Most columns in a condition.
+pub const MOST_CONDITIONS: usize = 8;
 /// Share of a variance below which nothing is left of it but rounding.
 const NOTHING_LEFT: f64 = 1e-12;
 
@@ -106,7 +108,7 @@ impl Partial {
                 _ => memory.between(column(i), column(j)),
             }
         };
-        let mut a = vec![0.0; size * size];
+        let mut a = [0.0; (MOST_CONDITIONS + 2) * (MOST_CONDITIONS + 2)];
         for i in 0..size {
             for j in 0..size {
                 a[i * size + j] = value(i, j);

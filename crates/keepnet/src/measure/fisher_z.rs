@@ -34,6 +34,14 @@ pub struct Sums {
     shift: f64,
 }
 
+impl Sums {
+    /// Mean of the column as it is stored.
+    #[must_use]
+    pub fn real_mean(&self) -> f64 {
+        self.mean
+    }
+}
+
 /// Correlation with the target and between columns.
 pub struct FisherZ {
     n: f64,
@@ -99,6 +107,18 @@ impl FisherZ {
     #[must_use]
     pub fn effective(&self) -> f64 {
         self.effective
+    }
+
+    /// Sum of the sample weights: the number of rows without them.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.n
+    }
+
+    /// Sums of a column and its signed correlation with the target.
+    #[must_use]
+    pub fn describe(&self, x: Column<'_>, stats: &ColumnStats) -> (Sums, f64) {
+        self.sums(x, stats)
     }
 
     /// Two-sided p-value of a correlation given `conditions` others.

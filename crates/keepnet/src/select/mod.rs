@@ -1,5 +1,7 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
+pub mod alpha_investing;
+pub mod osfs;
 pub mod saola;
 pub mod shelf;
 pub mod statistical;
