@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::{ColumnBlock, FeatureId};
+use crate::block::{ColumnBlock, FeatureId, RawColumn};
 use crate::check::{CheckPolicy, CheckedBlock, check_block};
 use crate::error::{Error, Result};
+use crate::groups::Groups;
 use crate::order::Order;
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::Selection;
@@ -240,6 +241,8 @@ pub struct RunReport {
     pub lanes: Vec<LaneReport>,
     /// Different features that arrived.
     pub features_seen: u64,
+    /// The groups, with their names, where there were any.
+    pub groups: Option<Groups>,
     /// Scans begun.
     pub scans: u32,
     /// Whether the run went to its end.
@@ -265,6 +268,9 @@ pub struct Driver<'a> {
     lanes: Vec<Lane>,
     options: RunOptions,
     position: Position,
+    groups: Option<Groups>,
+    // Groups that have gone by in this scan, where a method wants them whole.
+    past: HashSet<u32>,
     read: Duration,
     select: Duration,
 }
@@ -288,7 +294,19 @@ impl<'a> Driver<'a> {
         }
         let position = Position::default();
         let (read, select) = (Duration::ZERO, Duration::ZERO);
-        Ok(Self { source, lanes, options, position, read, select })
+        let (groups, past) = (None, HashSet::new());
+        Ok(Self { source, lanes, options, position, groups, past, read, select })
+    }
+
+    /// Gives the features groups.
+    #[must_use]
+    pub fn with_groups(mut self, groups: Groups) -> Self {
+        self.groups = Some(groups);
+        self
+    }
+
+    fn whole_groups(&self) -> bool {
+        self.groups.is_some() && self.lanes.iter().any(|lane| lane.selector.whole_groups())
     }
 
     /// The state between two blocks.
@@ -298,12 +316,14 @@ impl<'a> Driver<'a> {
             .iter()
             .map(|lane| Ok((&lane.log, lane.selector.save()?)))
             .collect::<Result<_>>()?;
-        snapshot::encode(&(self.position, lanes))
+        let names = self.groups.as_ref().map_or(&[][..], Groups::names);
+        snapshot::encode(&(self.position, lanes, names, &self.past))
     }
 
     /// Takes up a state that an observer saved; every later digit is that of an unbroken run.
     pub fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let (position, lanes): (Position, Vec<(Log, Vec<u8>)>) = snapshot::decode(state)?;
+        type State = (Position, Vec<(Log, Vec<u8>)>, Vec<String>, HashSet<u32>);
+        let (position, lanes, names, past): State = snapshot::decode(state)?;
         if lanes.len() != self.lanes.len() {
             return Err(Error::Snapshot("it has another number of selectors".into()));
         }
@@ -311,7 +331,10 @@ impl<'a> Driver<'a> {
             lane.selector.restore(&state)?;
             lane.log = log;
         }
-        self.position = position;
+        if let Some(groups) = &mut self.groups {
+            groups.restore(names);
+        }
+        (self.position, self.past) = (position, past);
         Ok(())
     }
 
@@ -344,7 +367,13 @@ impl<'a> Driver<'a> {
             let features = self.source.features().ok_or_else(|| {
                 Error::Unsupported("an order needs a source that knows its features".into())
             })?;
-            if let Some(order) = order.indices(features, self.options.seed, scan) {
+            let order = match (&mut self.groups, order) {
+                (Some(groups), Order::Shuffled) => {
+                    Some(groups.shuffled(self.source, self.options.seed, scan)?)
+                }
+                (_, order) => order.indices(features, self.options.seed, scan),
+            };
+            if let Some(order) = order {
                 self.source.reorder(order)?;
             }
         }
@@ -354,6 +383,7 @@ impl<'a> Driver<'a> {
         if in_scan > 0 {
             return self.source.skip(in_scan);
         }
+        self.past.clear();
         for lane in &mut self.lanes {
             lane.log.dropped = Dropped::default();
             lane.log.alive.clear();
@@ -364,10 +394,10 @@ impl<'a> Driver<'a> {
     /// One scan; `true` when the observer ended the run.
     fn scan(&mut self, observer: &mut dyn Observer) -> Result<bool> {
         let mut block = ColumnBlock::new(self.options.width);
+        let mut next = Vec::new();
         loop {
             let start = Instant::now();
-            block.reset(self.options.width);
-            while block.room() > 0 && self.source.next_block(&mut block)? {}
+            self.fill(&mut block, &mut next)?;
             self.read += start.elapsed();
             if block.is_empty() {
                 return Ok(false);
@@ -383,6 +413,56 @@ impl<'a> Driver<'a> {
                 return Ok(true);
             }
         }
+    }
+
+    /// Reads a block. Where groups must be whole it ends with a group, and `next` holds columns
+    /// of the group after it.
+    fn fill(&mut self, block: &mut ColumnBlock, next: &mut Vec<RawColumn>) -> Result<()> {
+        let width = self.options.width;
+        block.reset(width.max(next.len()));
+        next.drain(..).for_each(|column| block.push(column));
+        loop {
+            while block.room() > 0 && self.source.next_block(block)? {}
+            if !self.whole_groups() || block.room() > 0 {
+                return self.end_groups(block);
+            }
+            let groups = self.groups.as_mut().expect("whole groups need groups");
+            let group =
+                |groups: &mut Groups, column: &RawColumn| groups.of(column.id.index, &column.name);
+            let columns = block.columns();
+            let last = group(groups, &columns[columns.len() - 1])?;
+            let mut cut = columns.len();
+            while cut > 0 && group(groups, &columns[cut - 1])? == last {
+                cut -= 1;
+            }
+            if cut > 0 {
+                *next = block.split_off(cut);
+                return self.end_groups(block);
+            }
+            block.widen(width);
+        }
+    }
+
+    /// Notes that the groups of a block have gone by; one that comes a second time is in pieces.
+    fn end_groups(&mut self, block: &ColumnBlock) -> Result<()> {
+        if !self.whole_groups() {
+            return Ok(());
+        }
+        let groups = self.groups.as_mut().expect("whole groups need groups");
+        let mut current = None;
+        for column in block.columns() {
+            let group = groups.of(column.id.index, &column.name)?;
+            if current != Some(group) && !self.past.insert(group) {
+                return Err(Error::Data(format!(
+                    "group {:?} comes in pieces: feature {:?} is apart from its other members; \
+                     put them side by side or use --order shuffled",
+                    groups.name(group),
+                    column.name
+                )));
+            }
+            current = Some(group);
+        }
+        Ok(())
     }
 
     fn progress(&self) -> Progress {
@@ -405,6 +485,9 @@ impl<'a> Driver<'a> {
             let mut checked = check_block(block, first, &lane.problem, &lane.policy)?;
             if !lane.always.is_empty() {
                 pin(&mut checked, &lane.always);
+            }
+            if let Some(groups) = &mut self.groups {
+                assign(&mut checked, block, first, groups)?;
             }
             if lane.selector.compacts() {
                 checked.compact();
@@ -444,12 +527,27 @@ impl<'a> Driver<'a> {
         Ok(RunReport {
             lanes,
             features_seen: self.position.seen,
+            groups: self.groups,
             scans: self.position.scan + u32::from(self.position.in_scan > 0),
             complete,
             read: self.read,
             select: self.select,
         })
     }
+}
+
+fn assign(
+    checked: &mut CheckedBlock<'_>,
+    block: &ColumnBlock,
+    first: u64,
+    groups: &mut Groups,
+) -> Result<()> {
+    for feature in &mut checked.features {
+        // By the column's own name: a missing indicator belongs to its column's group.
+        let column = &block.columns()[(feature.arrival - first) as usize];
+        feature.group = Some(groups.of(column.id.index, &column.name)?);
+    }
+    Ok(())
 }
 
 fn pin(checked: &mut CheckedBlock<'_>, always: &HashSet<String>) {

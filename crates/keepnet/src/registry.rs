@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::select::{ColumnSelector, alpha_investing, osfs, saola};
+use crate::select::{ColumnSelector, alpha_investing, group_saola, ogfs, osfs, saola};
 use crate::target::Problem;
 
 /// What flows past.
@@ -118,9 +118,11 @@ pub fn methods() -> &'static [&'static MethodInfo] {
     &[
         &saola::SAOLA,
         &saola::SAOLA_MAX,
+        &group_saola::GROUP_SAOLA,
         &alpha_investing::ALPHA_INVESTING,
         &osfs::OSFS,
         &osfs::FAST_OSFS,
+        &ogfs::OGFS,
     ]
 }
 
