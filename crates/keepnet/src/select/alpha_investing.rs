@@ -43,6 +43,8 @@ use crate::target::Problem;
 
 /// Share of a column's variance below which it is a combination of the model's columns.
 const COLLINEAR: f64 = 1e-10;
+/// Share of the target's sum of squares below which the model has explained it.
+const EXPLAINED: f64 = 1e-14;
 
 /// Settings of [`AlphaInvesting`].
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +79,8 @@ pub struct AlphaInvesting {
     // Sample weights times residual: what columns are multiplied with.
     slope: Vec<f64>,
     rss: f64,
+    // Residual sum of squares below which the model explains everything but rounding.
+    nothing: f64,
     wealth: f64,
     tests: u64,
     ended: bool,
@@ -119,6 +123,7 @@ impl AlphaInvesting {
             factor: Vec::new(),
             slope: Vec::new(),
             rss: 0.0,
+            nothing: 0.0,
             wealth: params.wealth,
             tests: 0,
             ended: false,
@@ -126,6 +131,7 @@ impl AlphaInvesting {
             weight,
         };
         method.settle();
+        method.nothing = EXPLAINED * method.rss;
         for covariate in &problem.covariates {
             method.cover(&covariate.values, total);
         }
@@ -186,7 +192,7 @@ impl AlphaInvesting {
 
     /// p-value of the candidate's coefficient.
     fn p_value(&self, candidate: &Candidate) -> f64 {
-        if candidate.left <= COLLINEAR {
+        if candidate.left <= COLLINEAR || self.rss <= self.nothing {
             return 1.0;
         }
         if self.params.rules == Rules::Lofs {
@@ -196,7 +202,7 @@ impl AlphaInvesting {
         let rest = self.rss - candidate.gain;
         if df <= 0.0 {
             1.0
-        } else if rest <= 1e-14 * self.rss {
+        } else if rest <= self.nothing {
             0.0
         } else {
             student_two_sided((candidate.gain * df / rest).sqrt(), df)
@@ -262,7 +268,7 @@ impl AlphaInvesting {
             self.lose(feature.arrival);
             return Ok(Outcome { marginal, score: Some(p), ..Outcome::dropped(Reason::Weak) });
         }
-        let gain = candidate.gain / self.rss;
+        let gain = (candidate.gain / self.rss.max(f64::MIN_POSITIVE)).min(1.0);
         let evidence = Evidence { strength: gain, relevant: true, p_value: Some(p) };
         let before = (self.residual.clone(), self.rss);
         // The model is updated first, while the newcomer is not among its columns.

@@ -30,7 +30,7 @@ use crate::measure::{Evidence, FisherZ, Measure, MeasureKind, Mi, Side, Su};
 use crate::registry::{MethodInfo, MethodSpec, Stream};
 use crate::select::saola::score_kind;
 use crate::select::shelf::Shelf;
-use crate::select::statistical::{self, Rules};
+use crate::select::statistical::{self, Pairwise, Rules};
 use crate::select::{
     ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict, offer_groups,
 };
@@ -43,6 +43,7 @@ pub struct GroupSaola<M: Measure> {
     rules: Rules,
     settings: Vec<(&'static str, Value)>,
     measure: M,
+    rule: Pairwise,
     shelf: Shelf<M::Facts>,
     groups_seen: u64,
     evictions: u64,
@@ -89,13 +90,8 @@ impl<M: Measure> GroupSaola<M> {
     #[must_use]
     pub fn new(rules: Rules, measure: M, rows: usize, budget: Budget) -> Self {
         let shelf = Shelf::new(rows, budget);
-        let settings = Vec::new();
-        Self { rules, settings, measure, shelf, groups_seen: 0, evictions: 0, ended: false }
-    }
-
-    fn reaches(&self, t: f64, bound: f64) -> bool {
-        let ties = self.measure.ties_count() && self.rules == Rules::Paper;
-        if ties { t >= bound } else { t > bound }
+        let (settings, rule) = (Vec::new(), Pairwise::new(rules, false, &measure));
+        Self { rules, settings, measure, rule, shelf, groups_seen: 0, evictions: 0, ended: false }
     }
 
     /// The relevant members.
@@ -123,11 +119,11 @@ impl<M: Measure> GroupSaola<M> {
 
     /// Whether the strength between the column loaded last and another reaches the weaker score.
     fn redundant(&mut self, a: Side<'_, M::Facts>, b: Side<'_, M::Facts>, bound: f64) -> bool {
-        if self.measure.most(a.facts, b.facts) < bound {
+        if !self.rule.reaches(self.measure.most(a.facts, b.facts), bound) {
             return false;
         }
         let t = self.measure.strength(a, b);
-        self.reaches(t, bound)
+        self.rule.reaches(t, bound)
     }
 
     fn within(&mut self, members: &mut [Member<'_, M::Facts>]) {
@@ -141,15 +137,15 @@ impl<M: Measure> GroupSaola<M> {
             self.measure.load(members[j].side());
             for y in 0..members.len() {
                 let other = members[y].score();
-                if y == j || !members[y].stays() || other == score {
+                if y == j || !members[y].stays() || !self.rule.open(score, other) {
                     continue;
                 }
                 if self.redundant(members[j].side(), members[y].side(), score.min(other)) {
-                    if other > score && !members[j].feature.pinned {
+                    if self.rule.above(other, score) && !members[j].feature.pinned {
                         by = Some(members[y].feature.id);
                         break;
                     }
-                    if other < score {
+                    if self.rule.above(score, other) {
                         weaker.push(y);
                     }
                 }
@@ -198,14 +194,17 @@ impl<M: Measure> GroupSaola<M> {
             self.measure.load(self.shelf.side(f));
             for i in 0..members.len() {
                 let si = members[i].score();
-                if !members[i].stays() || si == sf || !self.meets(&members[i], f, si.min(sf)) {
+                if !members[i].stays()
+                    || !self.rule.open(si, sf)
+                    || !self.meets(&members[i], f, si.min(sf))
+                {
                     continue;
                 }
-                if si > sf && !self.shelf.kept(f).pinned {
+                if self.rule.above(si, sf) && !self.shelf.kept(f).pinned {
                     gone[f] = Some(i);
                     break;
                 }
-                if sf > si {
+                if self.rule.above(sf, si) {
                     members[i].remove(self.shelf.id(f));
                 }
             }
@@ -244,13 +243,12 @@ impl<M: Measure> GroupSaola<M> {
 
     /// Whether member and kept feature are redundant; the kept one is loaded, and comes first.
     fn meets(&mut self, member: &Member<'_, M::Facts>, f: usize, bound: f64) -> bool {
-        let Self { shelf, measure, .. } = self;
+        let Self { shelf, measure, rule, .. } = self;
         let kept = shelf.side(f);
-        if measure.most(kept.facts, &member.facts) < bound {
+        if !rule.reaches(measure.most(kept.facts, &member.facts), bound) {
             return false;
         }
-        let t = measure.strength(kept, member.side());
-        self.reaches(t, bound)
+        rule.reaches(measure.strength(kept, member.side()), bound)
     }
 
     /// Puts the surviving members on the list and takes the removed features off it.

@@ -154,7 +154,7 @@ impl<T: Conditional> Osfs<T> {
         };
         gone.iter().rev().for_each(|at| self.tests.remove(&mut self.memory, *at));
         if self.params.k.is_some_and(|k| self.shelf.free() > k) {
-            if let Some(weakest) = self.shelf.weakest() {
+            if let Some(weakest) = self.shelf.weakest(&[]) {
                 let ids = self.remove(&[weakest]);
                 if ids == [feature.id] {
                     return Ok(Outcome { evicted, ..Outcome::dropped(Reason::Weak) });
@@ -257,8 +257,8 @@ impl<T: Conditional> Search<'_, T> {
 impl<T: Conditional> ColumnSelector for Osfs<T> {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
         for feature in &block.features {
-            let before = self.tests.too_few_rows();
-            out.push(self.offer(feature)?);
+            let (before, tests) = (self.tests.too_few_rows(), self.conditional_tests);
+            out.push(self.offer(feature).inspect_err(|_| self.conditional_tests = tests)?);
             self.too_few_rows += self.tests.too_few_rows() - before;
         }
         Ok(())

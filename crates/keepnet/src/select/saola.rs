@@ -14,7 +14,8 @@
 //! 3.4.2). A feature removed by a newcomer stays removed even if the newcomer is dropped later.
 //! With `k` the `k` strongest stay after each accepted newcomer (section 3.4.3).
 //! `rules=lofs` compares `t > bound`, gives a tie of scores under Fisher's Z to the older
-//! feature, and skips columns whose values sum to 0.
+//! feature, and skips columns whose values sum to 0. By the paper's rules numbers within 1e-12
+//! of each other are equal, so that rounding decides no tie.
 //!
 //! An irrelevant feature costs one pass over its values. A pair is not computed where its
 //! scores are equal (no rule can fire), where the measure's bound shows `t < bound`, or where
@@ -29,7 +30,7 @@ use crate::measure::lofs::{LofsFisherZ, LofsSu, sums_to_zero};
 use crate::measure::{Evidence, FisherZ, Measure, MeasureKind, Mi, Side, Su};
 use crate::registry::{MethodInfo, MethodSpec, Stream};
 use crate::select::shelf::Shelf;
-use crate::select::statistical::{self, OnFull, Rules};
+use crate::select::statistical::{self, OnFull, Pairwise, Rules};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
 use crate::snapshot::{self, Snapshot};
@@ -51,36 +52,6 @@ pub struct SaolaParams {
 impl Default for SaolaParams {
     fn default() -> Self {
         Self { k: None, rules: Rules::Paper, max: false, on_full: OnFull::Error }
-    }
-}
-
-/// When a strength between two features makes one of them redundant.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pairwise {
-    max: bool,
-    /// `t = bound` is enough.
-    equal_strength: bool,
-    /// A newcomer with the score of a kept feature can be dropped for it.
-    equal_score: bool,
-}
-
-impl Pairwise {
-    pub(crate) fn new(params: &SaolaParams, ties_count: bool, numbers: bool) -> Self {
-        let lofs = params.rules == Rules::Lofs;
-        Self { max: params.max, equal_strength: ties_count && !lofs, equal_score: lofs && numbers }
-    }
-
-    /// Whether any `t` could decide between these scores.
-    fn open(&self, newcomer: f64, kept: f64) -> bool {
-        newcomer != kept || self.equal_score
-    }
-
-    fn bound(&self, a: f64, b: f64) -> f64 {
-        if self.max { a.max(b) } else { a.min(b) }
-    }
-
-    fn reaches(&self, t: f64, bound: f64) -> bool {
-        if self.equal_strength { t >= bound } else { t > bound }
     }
 }
 
@@ -120,7 +91,7 @@ impl<M: Measure> Saola<M> {
         if params.k == Some(0) {
             return Err(Error::param("k", 0, "at least 1"));
         }
-        let rule = Pairwise::new(&params, measure.ties_count(), measure.name() == "fisher-z");
+        let rule = Pairwise::new(params.rules, params.max, &measure);
         let shelf = Shelf::new(rows, budget);
         let (settings, pairs) = (Vec::new(), PairCounts::default());
         Ok(Self { params, settings, measure, rule, shelf, pairs, evictions: 0, ended: false })
@@ -173,8 +144,8 @@ impl<M: Measure> Saola<M> {
         for at in 0..self.shelf.len() {
             let other = self.shelf.note(at).score;
             let bound = self.rule.bound(score, other);
-            let open = self.rule.open(score, other);
-            if !open || self.measure.most(facts, &self.shelf.note(at).facts) < bound {
+            let most = || self.measure.most(facts, &self.shelf.note(at).facts);
+            if !self.rule.open(score, other) || !self.rule.reaches(most(), bound) {
                 self.pairs.skipped += 1;
                 continue;
             }
@@ -187,12 +158,11 @@ impl<M: Measure> Saola<M> {
             if !self.rule.reaches(t, bound) {
                 continue;
             }
-            let newcomer_loses = other > score || (self.rule.equal_score && other == score);
-            if newcomer_loses && !pinned {
+            if self.rule.newcomer_loses(score, other) && !pinned {
                 walk.by = Some((at, t));
                 break;
             }
-            if score > other && !self.shelf.kept(at).pinned {
+            if self.rule.above(score, other) && !self.shelf.kept(at).pinned {
                 walk.gone.push(at);
             }
         }
@@ -226,13 +196,12 @@ impl<M: Measure> Saola<M> {
             match self.shelf.exchange(&gone, feature, again.0, again.1, evidence) {
                 Ok(evicted) => break evicted,
                 Err(error) if full(&error) && self.params.on_full == OnFull::Evict => {
-                    let left = (0..self.shelf.len()).filter(|at| !gone.contains(at));
                     let score = |at: &usize| self.shelf.note(*at).score;
-                    let weakest = left
-                        .filter(|at| !self.shelf.kept(*at).pinned)
-                        .rev()
-                        .min_by(|a, b| score(a).total_cmp(&score(b)));
-                    match weakest.filter(|at| score(at) < evidence.strength || feature.pinned) {
+                    match self
+                        .shelf
+                        .weakest(&gone)
+                        .filter(|at| score(at) < evidence.strength || feature.pinned)
+                    {
                         Some(at) => {
                             let place = gone.partition_point(|g| *g < at);
                             gone.insert(place, at);
@@ -245,7 +214,7 @@ impl<M: Measure> Saola<M> {
             }
         };
         if self.params.k.is_some_and(|k| self.shelf.free() > k) {
-            if let Some(weakest) = self.shelf.weakest() {
+            if let Some(weakest) = self.shelf.weakest(&[]) {
                 let id = self.shelf.remove(weakest);
                 if id == feature.id {
                     return Ok(Outcome { evicted, ..Outcome::dropped(Reason::Weak) });
@@ -261,7 +230,8 @@ impl<M: Measure> Saola<M> {
 impl<M: Measure> ColumnSelector for Saola<M> {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
         for feature in &block.features {
-            out.push(self.offer(feature)?);
+            let pairs = self.pairs;
+            out.push(self.offer(feature).inspect_err(|_| self.pairs = pairs)?);
         }
         Ok(())
     }

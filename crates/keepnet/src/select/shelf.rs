@@ -15,6 +15,7 @@ use crate::column::{Column, ColumnData};
 use crate::error::Result;
 use crate::kept::{Kept, KeptSet};
 use crate::measure::{Evidence, Side};
+use crate::select::statistical::TIE;
 use crate::selection::{Selected, Selection};
 
 /// What is held beside a kept column.
@@ -88,13 +89,13 @@ impl<F: Clone + Serialize + DeserializeOwned> Shelf<F> {
         self.kept.slots().iter().filter(|kept| !kept.pinned).count()
     }
 
-    /// The place of the weakest removable column, among equals the latest.
+    /// The place of the weakest removable column outside `gone`, among equals the latest.
     #[must_use]
-    pub fn weakest(&self) -> Option<usize> {
-        (0..self.len())
-            .rev()
-            .filter(|at| !self.kept(*at).pinned)
-            .min_by(|a, b| self.notes[*a].score.total_cmp(&self.notes[*b].score))
+    pub fn weakest(&self, gone: &[usize]) -> Option<usize> {
+        let free = |at: &usize| !self.kept(*at).pinned && !gone.contains(at);
+        let score = |at: usize| self.notes[at].score;
+        let least = (0..self.len()).filter(free).map(score).min_by(f64::total_cmp)?;
+        (0..self.len()).rev().filter(free).find(|at| score(*at) <= least + TIE)
     }
 
     /// Bytes held.

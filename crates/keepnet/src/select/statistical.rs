@@ -1,7 +1,7 @@
 //! What the statistical methods share: rules, settings, and measures by name.
 
 use crate::error::{Error, Result};
-use crate::measure::MeasureKind;
+use crate::measure::{Measure, MeasureKind};
 use crate::registry::{MethodSpec, SettingInfo};
 use crate::target::Problem;
 
@@ -31,6 +31,55 @@ impl Rules {
             "lofs" => Ok(Self::Lofs),
             other => Err(Error::param("rules", other, "paper or lofs")),
         }
+    }
+}
+
+/// Strengths closer than this are equal by the paper's rules: rounding must not decide a tie.
+pub(crate) const TIE: f64 = 1e-12;
+
+/// When a strength between two features makes one of them redundant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pairwise {
+    max: bool,
+    // `t = bound` is enough.
+    equal_strength: bool,
+    // A newcomer with the score of a kept feature can be dropped for it.
+    equal_score: bool,
+    tie: f64,
+}
+
+impl Pairwise {
+    pub(crate) fn new<M: Measure>(rules: Rules, max: bool, measure: &M) -> Self {
+        let lofs = rules == Rules::Lofs;
+        Self {
+            max,
+            equal_strength: measure.ties_count() && !lofs,
+            equal_score: lofs && measure.name() == "fisher-z",
+            tie: if lofs { 0.0 } else { TIE },
+        }
+    }
+
+    /// Whether score `a` is above score `b`.
+    pub(crate) fn above(&self, a: f64, b: f64) -> bool {
+        a > b + self.tie
+    }
+
+    /// Whether a strength between the two could remove the newcomer.
+    pub(crate) fn newcomer_loses(&self, newcomer: f64, kept: f64) -> bool {
+        self.above(kept, newcomer) || (self.equal_score && newcomer == kept)
+    }
+
+    /// Whether any strength could decide between these scores.
+    pub(crate) fn open(&self, newcomer: f64, kept: f64) -> bool {
+        self.above(newcomer, kept) || self.newcomer_loses(newcomer, kept)
+    }
+
+    pub(crate) fn bound(&self, a: f64, b: f64) -> f64 {
+        if self.max { a.max(b) } else { a.min(b) }
+    }
+
+    pub(crate) fn reaches(&self, t: f64, bound: f64) -> bool {
+        if self.equal_strength { t >= bound - self.tie } else { t > bound + self.tie }
     }
 }
 
