@@ -10,10 +10,12 @@
 //! The paper's seconds are MATLAB on an i7-2600, on the real data, reading not counted.
 
 mod common;
+#[path = "common/sparse.rs"]
+mod sparse;
 
 use std::time::{Duration, Instant};
 
-use common::{SparseShape, peak_mib};
+use common::peak_mib;
 use keepnet::check::check_block;
 use keepnet::measure::FisherZ;
 use keepnet::select::saola::{Saola, SaolaParams};
@@ -21,6 +23,7 @@ use keepnet::{
     Budget, ColumnBlock, ColumnData, ColumnSelector, Driver, FeatureId, Generated, Lane,
     MethodSpec, Numbers, Problem, Quiet, RawColumn, Result, RunOptions, registry,
 };
+use sparse::SparseShape;
 
 /// Columns in a block.
 const BLOCK: u64 = 8192;
@@ -87,7 +90,9 @@ struct Arrays {
 
 impl Arrays {
     fn fill(&mut self, shape: &SparseShape, y: &[f64], from: u64, to: u64) {
-        (self.ends.clear(), self.index.clear(), self.value.clear());
+        self.ends.clear();
+        self.index.clear();
+        self.value.clear();
         for j in from..to {
             shape.column(j, y, &mut self.index, &mut self.value);
             self.ends.push(self.index.len());

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::{ColumnBlock, FeatureId, RawColumn};
+use crate::block::{ColumnBlock, FeatureId};
 use crate::check::{CheckPolicy, CheckedBlock, check_block};
 use crate::error::{Error, Result};
-use crate::groups::Groups;
+use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::Selection;
@@ -269,8 +269,7 @@ pub struct Driver<'a> {
     options: RunOptions,
     position: Position,
     groups: Option<Groups>,
-    // Groups that have gone by in this scan, where a method wants them whole.
-    past: HashSet<u32>,
+    whole: WholeGroups,
     read: Duration,
     select: Duration,
 }
@@ -294,8 +293,8 @@ impl<'a> Driver<'a> {
         }
         let position = Position::default();
         let (read, select) = (Duration::ZERO, Duration::ZERO);
-        let (groups, past) = (None, HashSet::new());
-        Ok(Self { source, lanes, options, position, groups, past, read, select })
+        let (groups, whole) = (None, WholeGroups::default());
+        Ok(Self { source, lanes, options, position, groups, whole, read, select })
     }
 
     /// Gives the features groups.
@@ -305,8 +304,17 @@ impl<'a> Driver<'a> {
         self
     }
 
-    fn whole_groups(&self) -> bool {
-        self.groups.is_some() && self.lanes.iter().any(|lane| lane.selector.whole_groups())
+    /// Reads a block; where a method wants whole groups it ends with one.
+    fn fill(&mut self, block: &mut ColumnBlock) -> Result<()> {
+        let whole = self.lanes.iter().any(|lane| lane.selector.whole_groups());
+        match self.groups.as_mut().filter(|_| whole) {
+            Some(groups) => self.whole.fill(groups, self.source, block, self.options.width),
+            None => {
+                block.reset(self.options.width);
+                while block.room() > 0 && self.source.next_block(block)? {}
+                Ok(())
+            }
+        }
     }
 
     /// The state between two blocks.
@@ -317,7 +325,7 @@ impl<'a> Driver<'a> {
             .map(|lane| Ok((&lane.log, lane.selector.save()?)))
             .collect::<Result<_>>()?;
         let names = self.groups.as_ref().map_or(&[][..], Groups::names);
-        snapshot::encode(&(self.position, lanes, names, &self.past))
+        snapshot::encode(&(self.position, lanes, names, self.whole.past()))
     }
 
     /// Takes up a state that an observer saved; every later digit is that of an unbroken run.
@@ -334,7 +342,8 @@ impl<'a> Driver<'a> {
         if let Some(groups) = &mut self.groups {
             groups.restore(names);
         }
-        (self.position, self.past) = (position, past);
+        self.position = position;
+        self.whole.restore(past);
         Ok(())
     }
 
@@ -383,7 +392,7 @@ impl<'a> Driver<'a> {
         if in_scan > 0 {
             return self.source.skip(in_scan);
         }
-        self.past.clear();
+        self.whole.restore(HashSet::new());
         for lane in &mut self.lanes {
             lane.log.dropped = Dropped::default();
             lane.log.alive.clear();
@@ -394,10 +403,9 @@ impl<'a> Driver<'a> {
     /// One scan; `true` when the observer ended the run.
     fn scan(&mut self, observer: &mut dyn Observer) -> Result<bool> {
         let mut block = ColumnBlock::new(self.options.width);
-        let mut next = Vec::new();
         loop {
             let start = Instant::now();
-            self.fill(&mut block, &mut next)?;
+            self.fill(&mut block)?;
             self.read += start.elapsed();
             if block.is_empty() {
                 return Ok(false);
@@ -413,56 +421,6 @@ impl<'a> Driver<'a> {
                 return Ok(true);
             }
         }
-    }
-
-    /// Reads a block. Where groups must be whole it ends with a group, and `next` holds columns
-    /// of the group after it.
-    fn fill(&mut self, block: &mut ColumnBlock, next: &mut Vec<RawColumn>) -> Result<()> {
-        let width = self.options.width;
-        block.reset(width.max(next.len()));
-        next.drain(..).for_each(|column| block.push(column));
-        loop {
-            while block.room() > 0 && self.source.next_block(block)? {}
-            if !self.whole_groups() || block.room() > 0 {
-                return self.end_groups(block);
-            }
-            let groups = self.groups.as_mut().expect("whole groups need groups");
-            let group =
-                |groups: &mut Groups, column: &RawColumn| groups.of(column.id.index, &column.name);
-            let columns = block.columns();
-            let last = group(groups, &columns[columns.len() - 1])?;
-            let mut cut = columns.len();
-            while cut > 0 && group(groups, &columns[cut - 1])? == last {
-                cut -= 1;
-            }
-            if cut > 0 {
-                *next = block.split_off(cut);
-                return self.end_groups(block);
-            }
-            block.widen(width);
-        }
-    }
-
-    /// Notes that the groups of a block have gone by; one that comes a second time is in pieces.
-    fn end_groups(&mut self, block: &ColumnBlock) -> Result<()> {
-        if !self.whole_groups() {
-            return Ok(());
-        }
-        let groups = self.groups.as_mut().expect("whole groups need groups");
-        let mut current = None;
-        for column in block.columns() {
-            let group = groups.of(column.id.index, &column.name)?;
-            if current != Some(group) && !self.past.insert(group) {
-                return Err(Error::Data(format!(
-                    "group {:?} comes in pieces: feature {:?} is apart from its other members; \
-                     put them side by side or use --order shuffled",
-                    groups.name(group),
-                    column.name
-                )));
-            }
-            current = Some(group);
-        }
-        Ok(())
     }
 
     fn progress(&self) -> Progress {
@@ -487,7 +445,7 @@ impl<'a> Driver<'a> {
                 pin(&mut checked, &lane.always);
             }
             if let Some(groups) = &mut self.groups {
-                assign(&mut checked, block, first, groups)?;
+                groups.assign(&mut checked, block, first)?;
             }
             if lane.selector.compacts() {
                 checked.compact();
@@ -534,20 +492,6 @@ impl<'a> Driver<'a> {
             select: self.select,
         })
     }
-}
-
-fn assign(
-    checked: &mut CheckedBlock<'_>,
-    block: &ColumnBlock,
-    first: u64,
-    groups: &mut Groups,
-) -> Result<()> {
-    for feature in &mut checked.features {
-        // By the column's own name: a missing indicator belongs to its column's group.
-        let column = &block.columns()[(feature.arrival - first) as usize];
-        feature.group = Some(groups.of(column.id.index, &column.name)?);
-    }
-    Ok(())
 }
 
 fn pin(checked: &mut CheckedBlock<'_>, always: &HashSet<String>) {

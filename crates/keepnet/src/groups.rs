@@ -5,12 +5,13 @@
 //! groups end, and a shuffled order shuffles groups, whose members stay together in the order
 //! of the input.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 
-use crate::block::ColumnBlock;
+use crate::block::{ColumnBlock, RawColumn};
+use crate::check::CheckedBlock;
 use crate::error::{Error, Result};
 use crate::order::generator;
 use crate::source::FeatureSource;
@@ -91,6 +92,26 @@ impl Groups {
         }
     }
 
+    fn of_column(&mut self, column: &RawColumn) -> Result<u32> {
+        self.of(column.id.index, &column.name)
+    }
+
+    /// Tells the features of a checked block their groups; `first` is the place of the block's
+    /// first column in the scan.
+    pub fn assign(
+        &mut self,
+        checked: &mut CheckedBlock<'_>,
+        block: &ColumnBlock,
+        first: u64,
+    ) -> Result<()> {
+        for feature in &mut checked.features {
+            // By the column's own name: a missing indicator belongs to its column's group.
+            let column = &block.columns()[(feature.arrival - first) as usize];
+            feature.group = Some(self.of_column(column)?);
+        }
+        Ok(())
+    }
+
     /// The name of a group; of a block its number.
     #[must_use]
     pub fn name(&self, group: u32) -> String {
@@ -149,6 +170,75 @@ impl Groups {
                 of[column.id.index as usize] = self.of(column.id.index, &column.name)?;
             }
         }
+    }
+}
+
+/// Cuts a stream of columns into blocks that end where a group ends.
+#[derive(Default)]
+pub(crate) struct WholeGroups {
+    // Groups that have gone by in this scan.
+    past: HashSet<u32>,
+    // Columns that were read past the end of the last block.
+    next: Vec<RawColumn>,
+}
+
+impl WholeGroups {
+    /// Groups that have gone by; part of a checkpoint.
+    pub(crate) fn past(&self) -> &HashSet<u32> {
+        &self.past
+    }
+
+    /// Starts a scan at a place where these groups have gone by.
+    pub(crate) fn restore(&mut self, past: HashSet<u32>) {
+        self.past = past;
+        self.next.clear();
+    }
+
+    /// Reads whole groups, about `width` columns or one group that is longer.
+    pub(crate) fn fill(
+        &mut self,
+        groups: &mut Groups,
+        source: &mut dyn FeatureSource,
+        block: &mut ColumnBlock,
+        width: usize,
+    ) -> Result<()> {
+        block.reset(width.max(self.next.len()));
+        self.next.drain(..).for_each(|column| block.push(column));
+        loop {
+            while block.room() > 0 && source.next_block(block)? {}
+            if block.room() > 0 {
+                return self.pass(groups, block);
+            }
+            let columns = block.columns();
+            let last = groups.of_column(&columns[columns.len() - 1])?;
+            let mut cut = columns.len();
+            while cut > 0 && groups.of_column(&columns[cut - 1])? == last {
+                cut -= 1;
+            }
+            if cut > 0 {
+                self.next = block.split_off(cut);
+                return self.pass(groups, block);
+            }
+            block.widen(width);
+        }
+    }
+
+    /// Notes the groups of a block; one that comes a second time is in pieces.
+    fn pass(&mut self, groups: &mut Groups, block: &ColumnBlock) -> Result<()> {
+        let mut current = None;
+        for column in block.columns() {
+            let group = groups.of_column(column)?;
+            if current != Some(group) && !self.past.insert(group) {
+                return Err(Error::Data(format!(
+                    "group {:?} comes in pieces: feature {:?} is apart from its other members; \
+                     put them side by side or use --order shuffled",
+                    groups.name(group),
+                    column.name
+                )));
+            }
+            current = Some(group);
+        }
+        Ok(())
     }
 }
 

@@ -126,7 +126,7 @@ impl Measure for LofsSu {
         let strength = self.uncertainty(&states, &target);
         self.target = target;
         // NaN is not <= the threshold, so it passes, as in the library.
-        let relevant = !(strength <= self.threshold);
+        let relevant = strength > self.threshold || strength.is_nan();
         Ok((states, Evidence { strength, relevant, p_value: None }))
     }
 

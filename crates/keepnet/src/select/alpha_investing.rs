@@ -264,7 +264,9 @@ impl AlphaInvesting {
         let candidate = self.candidate(x);
         let p = self.p_value(&candidate);
         let (bid, marginal) = (self.bid(feature.arrival), Some(r.abs()));
-        if !(p < bid) && !(feature.pinned && candidate.left > COLLINEAR) {
+        // A NaN is no success.
+        let wins = p < bid || (feature.pinned && candidate.left > COLLINEAR);
+        if !wins {
             self.lose(feature.arrival);
             return Ok(Outcome { marginal, score: Some(p), ..Outcome::dropped(Reason::Weak) });
         }

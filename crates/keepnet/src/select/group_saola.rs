@@ -186,26 +186,23 @@ impl<M: Measure> GroupSaola<M> {
     /// Compares with the kept groups; returns who removed each kept feature that goes.
     fn between(&mut self, members: &mut [Member<'_, M::Facts>]) -> Vec<Option<usize>> {
         let mut gone: Vec<Option<usize>> = vec![None; self.shelf.len()];
-        for f in 0..self.shelf.len() {
+        for (f, gone) in gone.iter_mut().enumerate() {
             if members.iter().all(|m| !m.stays()) {
                 break;
             }
             let sf = self.shelf.note(f).score;
             self.measure.load(self.shelf.side(f));
-            for i in 0..members.len() {
-                let si = members[i].score();
-                if !members[i].stays()
-                    || !self.rule.open(si, sf)
-                    || !self.meets(&members[i], f, si.min(sf))
-                {
+            for (i, member) in members.iter_mut().enumerate().filter(|(_, m)| m.stays()) {
+                let si = member.score();
+                if !self.rule.open(si, sf) || !self.meets(member, f, si.min(sf)) {
                     continue;
                 }
                 if self.rule.above(si, sf) && !self.shelf.kept(f).pinned {
-                    gone[f] = Some(i);
+                    *gone = Some(i);
                     break;
                 }
                 if self.rule.above(sf, si) {
-                    members[i].remove(self.shelf.id(f));
+                    member.remove(self.shelf.id(f));
                 }
             }
         }
@@ -221,7 +218,7 @@ impl<M: Measure> GroupSaola<M> {
         let mut start = 0;
         for group in groups.chunk_by(|a, b| a == b) {
             for i in &first {
-                for f in start..start + group.len() {
+                for (f, gone) in gone.iter_mut().enumerate().skip(start).take(group.len()) {
                     self.measure.load(self.shelf.side(f));
                     let (si, sf) = (members[*i].score(), self.shelf.note(f).score);
                     if !self.meets(&members[*i], f, si.min(sf)) {
@@ -232,7 +229,7 @@ impl<M: Measure> GroupSaola<M> {
                         break;
                     }
                     if !self.shelf.kept(f).pinned {
-                        gone[f].get_or_insert(*i);
+                        gone.get_or_insert(*i);
                     }
                 }
             }

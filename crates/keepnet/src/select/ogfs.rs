@@ -414,9 +414,9 @@ fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn 
     };
     let out_of_range = [
         ("k", params.k == Some(0), "at least 1"),
-        ("epsilon", !(params.epsilon >= 0.0), "at least 0"),
+        ("epsilon", params.epsilon.is_nan() || params.epsilon < 0.0, "at least 0"),
         ("level", !(params.level > 0.0 && params.level < 1.0), "between 0 and 1"),
-        ("lambda", !(params.lambda >= 0.0), "at least 0"),
+        ("lambda", params.lambda.is_nan() || params.lambda < 0.0, "at least 0"),
     ];
     for (name, wrong, want) in out_of_range {
         if wrong {

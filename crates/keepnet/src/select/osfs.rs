@@ -153,14 +153,13 @@ impl<T: Conditional> Osfs<T> {
             }
         };
         gone.iter().rev().for_each(|at| self.tests.remove(&mut self.memory, *at));
-        if self.params.k.is_some_and(|k| self.shelf.free() > k) {
-            if let Some(weakest) = self.shelf.weakest(&[]) {
-                let ids = self.remove(&[weakest]);
-                if ids == [feature.id] {
-                    return Ok(Outcome { evicted, ..Outcome::dropped(Reason::Weak) });
-                }
-                evicted.extend(ids);
+        let over = self.params.k.is_some_and(|k| self.shelf.free() > k);
+        if let Some(weakest) = self.shelf.weakest(&[]).filter(|_| over) {
+            let ids = self.remove(&[weakest]);
+            if ids == [feature.id] {
+                return Ok(Outcome { evicted, ..Outcome::dropped(Reason::Weak) });
             }
+            evicted.extend(ids);
         }
         self.evictions += evicted.len() as u64;
         Ok(Outcome { evicted, ..Outcome::new(Verdict::Kept) })

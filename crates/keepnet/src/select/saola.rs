@@ -213,14 +213,13 @@ impl<M: Measure> Saola<M> {
                 Err(error) => return Err(error),
             }
         };
-        if self.params.k.is_some_and(|k| self.shelf.free() > k) {
-            if let Some(weakest) = self.shelf.weakest(&[]) {
-                let id = self.shelf.remove(weakest);
-                if id == feature.id {
-                    return Ok(Outcome { evicted, ..Outcome::dropped(Reason::Weak) });
-                }
-                evicted.push(id);
+        let over = self.params.k.is_some_and(|k| self.shelf.free() > k);
+        if let Some(weakest) = self.shelf.weakest(&[]).filter(|_| over) {
+            let id = self.shelf.remove(weakest);
+            if id == feature.id {
+                return Ok(Outcome { evicted, ..Outcome::dropped(Reason::Weak) });
             }
+            evicted.push(id);
         }
         self.evictions += evicted.len() as u64;
         Ok(Outcome { evicted, ..Outcome::new(Verdict::Kept) })
