@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::select::{ColumnSelector, alpha_investing, group_saola, ogfs, osfs, saola};
+use crate::select::{ColumnSelector, alpha_investing, group_saola, ogfs, os, os_plus, osfs, saola};
 use crate::target::Problem;
 
 /// What flows past.
@@ -35,7 +35,7 @@ pub struct SettingInfo {
 }
 
 /// One method: an entry of `keepnet methods`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct MethodInfo {
     /// Its name.
     pub name: &'static str,
@@ -116,6 +116,8 @@ impl MethodSpec {
 #[must_use]
 pub fn methods() -> &'static [&'static MethodInfo] {
     &[
+        &os_plus::INFO,
+        &os::INFO,
         &saola::SAOLA,
         &saola::SAOLA_MAX,
         &group_saola::GROUP_SAOLA,

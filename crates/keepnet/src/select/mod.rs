@@ -1,9 +1,13 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
 pub mod alpha_investing;
+mod fitted;
 pub mod group_saola;
 pub mod ogfs;
+pub mod os;
+pub mod os_plus;
 pub mod osfs;
+mod rows;
 pub mod saola;
 pub mod shelf;
 pub mod statistical;

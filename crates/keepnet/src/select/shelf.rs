@@ -184,8 +184,8 @@ impl<F: Clone + Serialize + DeserializeOwned> Shelf<F> {
     }
 
     /// Takes up the parts of a snapshot.
-    pub fn restore(&mut self, (mut kept, notes): (KeptSet, Vec<Note<F>>)) {
-        kept.set_budget(self.kept.budget().clone());
+    pub fn restore(&mut self, (kept, notes): (KeptSet, Vec<Note<F>>)) {
+        let kept = kept.resumed(self.kept.budget().clone());
         self.index = RowIndex::new(self.index.rows);
         self.bits = kept.columns().map(|x| self.index.add(x)).collect();
         (self.kept, self.notes) = (kept, notes);
