@@ -124,6 +124,22 @@ impl Groups {
         &self.names
     }
 
+    /// A number that changes with the rule and with the table.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let text = match &self.rule {
+            Rule::Block(size) => format!("block {size}"),
+            Rule::Prefix(separator) => format!("prefix {separator}"),
+            Rule::Table(table) => {
+                let mut lines: Vec<_> =
+                    table.iter().map(|(name, group)| format!("{name}\t{group}")).collect();
+                lines.sort_unstable();
+                lines.join("\n")
+            }
+        };
+        u64::from(crc32fast::hash(text.as_bytes()))
+    }
+
     /// Takes up the names of a checkpoint, so that groups keep their numbers.
     pub fn restore(&mut self, names: Vec<String>) {
         if matches!(self.rule, Rule::Prefix(_)) {

@@ -353,24 +353,14 @@ impl<M: Measure> ColumnSelector for GroupSaola<M> {
     }
 }
 
-/// Which groups live, and how many members each keeps.
+/// How many groups came, and how many live.
 pub(crate) fn group_metrics<F>(shelf: &Shelf<F>, seen: u64) -> Vec<(&'static str, Value)>
 where
     F: Clone + serde::Serialize + serde::de::DeserializeOwned,
 {
-    let mut groups: std::collections::BTreeMap<u32, u32> = Default::default();
-    for at in 0..shelf.len() {
-        *groups.entry(shelf.kept(at).group.unwrap_or_default()).or_default() += 1;
-    }
-    let numbers = |values: &mut dyn Iterator<Item = &u32>| -> Vec<f64> {
-        values.map(|v| f64::from(*v)).collect()
-    };
-    vec![
-        ("groups_seen", seen.into()),
-        ("groups_kept", groups.len().into()),
-        ("group_numbers", numbers(&mut groups.keys()).into()),
-        ("group_members", numbers(&mut groups.values()).into()),
-    ]
+    let groups: std::collections::HashSet<_> =
+        (0..shelf.len()).map(|at| shelf.kept(at).group).collect();
+    vec![("groups_seen", seen.into()), ("groups_kept", groups.len().into())]
 }
 
 impl<M: Measure> Snapshot for GroupSaola<M> {
