@@ -29,5 +29,5 @@ cargo clippy --release --workspace --all-targets -- -D warnings
 echo "== tests"
 cargo test --release --workspace
 echo "== documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps --quiet
+RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --lib --no-deps --quiet
 echo "test.sh: all checks passed"

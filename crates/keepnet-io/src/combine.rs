@@ -18,10 +18,12 @@ pub(crate) struct Stacked {
 }
 
 impl Stacked {
-    /// `files` are named in errors; every table has the columns of the widest.
+    /// `files` are named in errors; columns come in the order of the first table.
     pub(crate) fn new(tables: Vec<Arc<dyn Table>>, files: &[String]) -> Result<Self> {
-        let widest = tables.iter().max_by_key(|t| t.columns().len()).expect("there are files");
-        let mut columns = widest.columns().to_vec();
+        let mut columns = match tables.iter().all(|t| t.open_ended()) {
+            true => all_indices(&tables),
+            false => tables[0].columns().to_vec(),
+        };
         let mut places = Vec::with_capacity(tables.len());
         for (table, file) in tables.iter().zip(files) {
             let by_name: std::collections::HashMap<&str, usize> =
@@ -34,9 +36,9 @@ impl Stacked {
                     column.kind = common(&column.kind, kind).ok_or_else(|| {
                         let name = &column.name;
                         Error::Data(format!(
-                            "column {name:?} is {} in one file and {} in {file}; \
-                             make them one type or leave it out with --exclude",
+                            "column {name:?} is {} in {} and {} in {file}; make them one type",
                             word(&column.kind),
+                            files[0],
                             word(kind),
                         ))
                     })?;
@@ -48,6 +50,17 @@ impl Stacked {
         let rows = tables.iter().map(|t| t.rows()).sum();
         Ok(Self { tables, places, columns, rows })
     }
+}
+
+/// The columns of svm files together: the label, then every index in ascending order.
+fn all_indices(tables: &[Arc<dyn Table>]) -> Vec<ColumnInfo> {
+    let label = tables[0].columns()[0].clone();
+    let mut indices = std::collections::BTreeMap::new();
+    for column in tables.iter().flat_map(|t| &t.columns()[1..]) {
+        let index: u64 = column.name.parse().unwrap_or(u64::MAX);
+        indices.entry(index).or_insert_with(|| column.clone());
+    }
+    std::iter::once(label).chain(indices.into_values()).collect()
 }
 
 fn word(kind: &ColumnKind) -> &str {

@@ -7,7 +7,7 @@ use keepnet::{Error, Result};
 use crate::dataset::{Dataset, open};
 use crate::keys::{by_key, matches, reorder, row_keys};
 use crate::names::no_column_or_file;
-use crate::{OpenOptions, Series};
+use crate::{Format, OpenOptions, Series};
 
 /// A column and where it was found.
 pub(crate) struct Found {
@@ -43,7 +43,6 @@ impl<'a> Finder<'a> {
             by_key(&left, key).map_err(|e| e.at(&dataset.files[0]))?;
         }
         let options = OpenOptions {
-            format: None,
             stack: None,
             columns: Vec::new(),
             exclude: Vec::new(),
@@ -66,7 +65,7 @@ impl<'a> Finder<'a> {
             let columns = self.dataset.columns().iter().map(|c| c.name.as_str());
             return Err(no_column_or_file(spec, columns).at(what));
         };
-        let mut file = open(&[path.to_string()], &self.options)?;
+        let mut file = self.open(path)?;
         let name = match columns {
             Some(column) => column.to_string(),
             None => self.only_column(&file, path)?,
@@ -84,7 +83,7 @@ impl<'a> Finder<'a> {
                 std::io::Error::from(std::io::ErrorKind::NotFound),
             ));
         };
-        let mut file = open(&[path.to_string()], &self.options)?;
+        let mut file = self.open(path)?;
         let names: Vec<String> = match columns {
             Some(columns) => columns.split(',').map(|c| c.trim().to_string()).collect(),
             None => {
@@ -99,6 +98,12 @@ impl<'a> Finder<'a> {
             found.push(Found { what: "covariate".into(), series, column: None });
         }
         Ok(found)
+    }
+
+    /// Opens a file by its extension; the input's `--format` is for files without a known one.
+    fn open(&self, path: &str) -> Result<Dataset> {
+        let format = Format::from_path(path).ok().or(self.options.format);
+        open(&[path.to_string()], &OpenOptions { format, ..self.options.clone() })
     }
 
     /// The label of a svm input, where that is what is asked for.

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
+use rayon::prelude::*;
 
 use crate::dataset::{ColumnInfo, ColumnKind};
 use crate::mapped::Mapped;
@@ -88,14 +89,18 @@ impl Array {
         let row = columns * self.dtype.size;
         let rows = (place.chunk() / row).clamp(1, self.rows);
         let mut builder = DenseBuilder::new(place.clone());
-        let mut values = Vec::new();
         let data = &self.map.bytes()[self.start..self.start + self.rows * row];
-        for (i, chunk) in data.chunks(rows * row).enumerate() {
-            values.clear();
+        let tile = |chunk: &[u8]| {
+            let mut values = Vec::with_capacity(chunk.len() / self.dtype.size);
             self.dtype.widen(chunk, &mut values);
-            builder.push(Tile::new(&values, columns))?;
-            let start = self.start + i * rows * row;
-            self.map.release(start, start + chunk.len());
+            Tile::new(&values, columns)
+        };
+        let (size, mut start) = (rows * row, self.start);
+        for batch in data.chunks(size * rayon::current_num_threads()) {
+            self.map.turn_to(vec![(start, start + batch.len())]);
+            let tiles: Vec<Tile> = batch.par_chunks(size).map(tile).collect();
+            tiles.into_iter().try_for_each(|tile| builder.push(tile))?;
+            start += batch.len();
         }
         let Self { columns, fingerprint, .. } = self;
         let (store, levels) = (builder.finish(), Vec::new());

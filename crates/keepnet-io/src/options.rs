@@ -68,8 +68,8 @@ pub struct OpenOptions {
     pub categorical: Categorical,
     /// Columns that identify a row; empty joins by position.
     pub key: Vec<String>,
-    /// Most bytes that a transposed table may take in memory before it goes to a temporary
-    /// file; `None` is a quarter of the machine's memory.
+    /// The run's memory limit in bytes. A transposed table takes at most half of it before it
+    /// goes to a temporary file; with `None`, at most a quarter of the machine's memory.
     pub memory: Option<u64>,
     /// Where temporary files go; `None` is the system's place for them.
     pub temporary: Option<PathBuf>,

@@ -242,6 +242,38 @@ mod tests {
         assert_eq!(lines.piece.entries(), [(0, 1, 0.5), (0, 3, 2.0), (1, 2, 1000.0)]);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            rows in proptest::collection::vec(
+                proptest::collection::btree_map(0_u32..5000, -1e6_f64..1e6, 0..9),
+                1..20,
+            )
+        ) {
+            let (mut text, mut want) = (String::new(), Vec::new());
+            for (r, row) in rows.iter().enumerate() {
+                text += if r % 2 == 0 { "-1" } else { "+1" };
+                for (c, v) in row {
+                    text += &format!(" {c}:{v}");
+                    want.push((r as u32, *c, *v));
+                }
+                text += "\n";
+            }
+            let lines = parse(text.as_bytes()).unwrap();
+            proptest::prop_assert_eq!(lines.piece.entries(), want);
+            proptest::prop_assert_eq!(lines.labels.len(), rows.len());
+        }
+
+        #[test]
+        fn any_bytes_are_lines_or_an_error(
+            text in proptest::collection::vec(proptest::sample::select(&b"12:.-e# \nq\xff"[..]), 0..60)
+        ) {
+            if let Err(bad) = parse(&text) {
+                proptest::prop_assert!(bad.at <= text.len());
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_entry_is_named() {
         assert_eq!(error("1 2:x"), (2, "\"2:x\" where index:value was expected".into()));

@@ -93,7 +93,7 @@ fn a_fingerprint_changes_with_the_file_and_with_the_columns() {
     let dir = Dir::new();
     let path = dir.write("x.csv", "a,b\n1,2\n3,4\n");
     let print = |options: &OpenOptions| {
-        open(&[path.clone()], options).unwrap().source(&[]).unwrap().fingerprint()
+        open(std::slice::from_ref(&path), options).unwrap().source(&[]).unwrap().fingerprint()
     };
     let first = print(&OpenOptions::default());
     assert_eq!(first, print(&OpenOptions::default()));

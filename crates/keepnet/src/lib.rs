@@ -22,6 +22,7 @@ pub mod selection;
 pub mod snapshot;
 pub mod source;
 pub mod target;
+mod vector;
 pub mod workload;
 
 pub use block::{ColumnBlock, FeatureId, RawColumn};

@@ -49,9 +49,8 @@ impl Pending {
             let file = File::options().write(true).open(&path).map_err(|e| failed(&path, e))?;
             return Ok(Self { file, temporary: None, path });
         }
-        let temporary = temporary(&path).map_err(|error| failed(&path, error))?;
-        let (file, temporary) = temporary.into_parts();
-        signals::guard(&temporary);
+        let made = signals::guarded(|| temporary(&path).map(NamedTempFile::into_parts));
+        let (file, temporary) = made.map_err(|error| failed(&path, error))?;
         Ok(Self { file, temporary: Some(temporary), path })
     }
 
@@ -71,8 +70,7 @@ impl Pending {
             let file = File::options().write(true).create_new(true).open(&place)?;
             Ok((file, TempPath::try_from_path(&place)?))
         };
-        let (file, temporary) = open().map_err(|error| failed(&path, error))?;
-        signals::guard(&temporary);
+        let (file, temporary) = signals::guarded(open).map_err(|error| failed(&path, error))?;
         Ok(Self { file, temporary: Some(temporary), path })
     }
 
@@ -101,8 +99,9 @@ impl Pending {
     /// Gives the file its name.
     fn publish(mut self) -> Result<()> {
         let Some(temporary) = self.temporary.take() else { return Ok(()) };
-        signals::release(&temporary);
-        temporary.persist(&self.path).map_err(|error| failed(&self.path, error.error))?;
+        let place = temporary.to_path_buf();
+        let named = signals::settle(&place, || temporary.persist(&self.path));
+        named.map_err(|error| failed(&self.path, error.error))?;
         // The name is in the directory, which has its own place on the disk; some file systems
         // cannot sync one, and then the rename is as safe as they make it.
         if let Ok(directory) = File::open(directory(&self.path)) {
@@ -114,8 +113,9 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if let Some(path) = &self.temporary {
-            signals::release(path);
+        if let Some(path) = self.temporary.take() {
+            let place = path.to_path_buf();
+            signals::settle(&place, || drop(path));
         }
     }
 }

@@ -10,29 +10,40 @@
 //! A thread waits for signals, so a slow read cannot keep one waiting.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use keepnet::{Error, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use tempfile::TempPath;
 
 /// What the program is doing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Opening files: there is no result yet.
-    Opening = 0,
+    Opening,
     /// Selecting: there is a current result between any two blocks.
-    Selecting = 1,
+    Selecting,
     /// Writing temporary files.
-    Writing = 2,
+    Writing,
     /// Renaming them.
-    Renaming = 3,
+    Renaming,
 }
 
-static PHASE: AtomicU8 = AtomicU8::new(Phase::Opening as u8);
+/// The end at once is decided and done under this lock, so that no phase begins and no file is
+/// made in the meantime.
+struct State {
+    phase: Phase,
+    temporary: Vec<PathBuf>,
+}
+
 static STOP: AtomicBool = AtomicBool::new(false);
-static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Opening, temporary: Vec::new() });
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Starts to listen; call once.
 pub fn listen() -> Result<()> {
@@ -41,11 +52,10 @@ pub fn listen() -> Result<()> {
     std::thread::spawn(move || {
         for signal in signals.forever() {
             let before = STOP.swap(true, Ordering::SeqCst);
-            let phase = PHASE.load(Ordering::SeqCst);
-            let again = before && signal == SIGINT;
-            if phase == Phase::Opening as u8 || (again && phase != Phase::Renaming as u8) {
-                let paths = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-                for path in paths.iter() {
+            let state = state();
+            let again = before && signal == SIGINT && state.phase != Phase::Renaming;
+            if state.phase == Phase::Opening || again {
+                for path in &state.temporary {
                     // Whether or not it is still there, the process ends now.
                     let _ = std::fs::remove_file(path);
                 }
@@ -59,7 +69,7 @@ pub fn listen() -> Result<()> {
 
 /// Says what the program is doing now.
 pub fn enter(phase: Phase) {
-    PHASE.store(phase as u8, Ordering::SeqCst);
+    state().phase = phase;
 }
 
 /// Whether a signal asked for the end.
@@ -67,12 +77,17 @@ pub fn stop_asked() -> bool {
     STOP.load(Ordering::SeqCst)
 }
 
-/// A temporary file that must not survive an end at once.
-pub fn guard(path: &Path) {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+/// Makes a temporary file that must not survive an end at once.
+pub fn guarded<T, E>(make: impl FnOnce() -> Result<(T, TempPath), E>) -> Result<(T, TempPath), E> {
+    let mut state = state();
+    let (made, path) = make()?;
+    state.temporary.push(path.to_path_buf());
+    Ok((made, path))
 }
 
-/// A temporary file that is gone or has its name now.
-pub fn release(path: &Path) {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != path);
+/// Gives a temporary file its name, or removes it; it needs no guard any more.
+pub fn settle<T>(path: &Path, settle: impl FnOnce() -> T) -> T {
+    let mut state = state();
+    state.temporary.retain(|known| known != path);
+    settle()
 }

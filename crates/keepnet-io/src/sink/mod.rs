@@ -1,4 +1,4 @@
-//! Tables written to files, one format a file behind [`Sink`].
+//! Tables written to files, one format a file behind a small trait.
 //!
 //! A [`Columns`] gives the columns of a slice of rows, one after the other. Formats that hold
 //! columns (npy, Parquet) take one slice of all rows and never hold more than a column; those

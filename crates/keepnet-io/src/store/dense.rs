@@ -48,8 +48,13 @@ impl Tile {
     fn transposed(out: Vec<f64>, rows: usize, columns: usize) -> Self {
         let (mut narrow, mut integral) = (vec![true; columns], vec![true; columns]);
         for (c, column) in out.chunks_exact(rows.max(1)).enumerate() {
-            narrow[c] = column.iter().all(|v| v.is_nan() || f64::from(*v as f32) == *v);
-            integral[c] = column.iter().all(|v| v.is_nan() || v.trunc() == *v);
+            // No early end: the loop then runs in vector registers.
+            let (mut fits, mut whole) = (true, true);
+            for v in column {
+                fits &= (f64::from(*v as f32) == *v) | v.is_nan();
+                whole &= is_integer(*v) | v.is_nan();
+            }
+            (narrow[c], integral[c]) = (fits, whole);
         }
         let data = if narrow.iter().all(|fits| *fits) {
             Numbers::F32(out.iter().map(|v| *v as f32).collect())
@@ -70,6 +75,14 @@ impl Tile {
         }
         Self::transposed(values, self.rows, columns)
     }
+}
+
+/// Whether a number is an integer, without the branch or call of `trunc`.
+fn is_integer(v: f64) -> bool {
+    // From 2^52 on a double has no bits for a fraction.
+    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    let size = v.abs();
+    ((size + WHOLE) - WHOLE == size) | (size >= WHOLE)
 }
 
 /// Where the values of a tile are.
@@ -278,6 +291,17 @@ mod tests {
             builder.push(Tile::new(&values, 9)).unwrap();
         }
         builder.finish()
+    }
+
+    #[test]
+    fn integers_are_told_from_fractions() {
+        let half = 2.0_f64.powi(51) + 0.5;
+        for v in [0.0, -0.0, 1.0, -7.0, 2.0_f64.powi(52) + 1.0, 1e300, f64::INFINITY] {
+            assert!(is_integer(v), "{v}");
+        }
+        for v in [0.5, -0.1, 1e-300, half, -half, 1.0 + f64::EPSILON, f64::NAN] {
+            assert!(!is_integer(v), "{v}");
+        }
     }
 
     #[test]

@@ -21,7 +21,9 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new(options: &OpenOptions) -> Self {
         Self {
-            memory: options.memory.unwrap_or_else(memory::default_limit),
+            // Half of a limit is for the table, the rest for the chunks under way and for the
+            // run that the table is read for.
+            memory: options.memory.map_or_else(memory::default_limit, |memory| memory / 2),
             directory: options.temporary.clone().unwrap_or_else(std::env::temp_dir),
         }
     }
