@@ -206,7 +206,7 @@ fn statistics(x: Column<'_>, weight: Option<&[f64]>, sum: f64) -> (ColumnStats, 
 fn constant_stored(x: Column<'_>) -> bool {
     match x {
         Column::Sparse { rows, index, .. } => index.len() == rows && off_commonest(x) == 0,
-        Column::Bits { rows, words } => crate::kernel::count_ones(words) as usize == rows,
+        Column::Bits { rows, words } => crate::popcount::count_ones(words) as usize == rows,
         Column::Codes { codes, .. } => codes.windows(2).all(|pair| pair[0] == pair[1]),
         _ => false,
     }

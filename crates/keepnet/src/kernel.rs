@@ -274,25 +274,6 @@ pub fn weighted_moments<T: Element>(x: &[T], v: &[f64], shift: f64) -> (f64, f64
     })
 }
 
-/// Bits set in `a`.
-#[must_use]
-pub fn count_ones(a: &[u64]) -> u64 {
-    ARCH.dispatch(
-        #[inline(always)]
-        || a.iter().map(|a| u64::from(a.count_ones())).sum(),
-    )
-}
-
-/// Bits set in both `a` and `b`.
-#[must_use]
-pub fn count_and(a: &[u64], b: &[u64]) -> u64 {
-    debug_assert_eq!(a.len(), b.len());
-    ARCH.dispatch(
-        #[inline(always)]
-        || a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,6 +15,7 @@ pub mod linalg;
 pub mod loss;
 pub mod measure;
 pub mod order;
+pub mod popcount;
 pub mod refit;
 pub mod registry;
 pub mod select;

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::column::Column;
 use crate::compact::MOST_LEVELS;
 use crate::error::{Error, Result};
-use crate::kernel;
 use crate::measure::entropy::Entropies;
 use crate::measure::merge::{bit, shared_rows};
+use crate::popcount;
 
 /// What is computed once of a discrete column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ impl Coded {
         let (mut values, mut zero) = (Vec::new(), 0);
         let counts = match x {
             Column::Bits { words, .. } => {
-                let ones = kernel::count_ones(words) as u32;
+                let ones = popcount::count_ones(words) as u32;
                 vec![n - ones, ones]
             }
             Column::Codes { codes, levels } => histogram(codes, levels.len()),
@@ -191,7 +191,7 @@ impl Coded {
         match (a.x, b.x) {
             (Column::Bits { words: x, .. }, Column::Bits { words: y, .. }) => {
                 let (a1, b1) = (a.levels.counts[1], b.levels.counts[1]);
-                let n11 = kernel::count_and(x, y) as u32;
+                let n11 = popcount::count_and(x, y) as u32;
                 table.copy_from_slice(&[n + n11 - a1 - b1, b1 - n11, a1 - n11, n11]);
             }
             (Column::Codes { codes: x, .. }, Column::Codes { codes: y, .. }) => {
@@ -280,7 +280,7 @@ impl Coded {
     }
 }
 
-fn too_many() -> Error {
+pub(crate) fn too_many() -> Error {
     Error::Data(format!(
         "more than {MOST_LEVELS} levels for a discrete measure; \
          choose --measure fisher-z or --set bins=N"

@@ -8,10 +8,10 @@ use crate::check::ColumnStats;
 use crate::column::{Column, ColumnData};
 use crate::compact::{self, MOST_LEVELS};
 use crate::error::{Error, Result};
-use crate::kernel;
-use crate::measure::coded::{Coded, Information, Levels, Sided};
+use crate::measure::coded::{Coded, Information, Levels, Sided, too_many};
 use crate::measure::special::chi_squared_tail;
 use crate::measure::{Evidence, Measure, Side, coded_target, effective_rows};
+use crate::popcount;
 use crate::target::Problem;
 
 /// Most classes for which a bit mask each is held.
@@ -73,7 +73,7 @@ impl<K: Kind> Discrete<K> {
     /// Levels against the classes, by a popcount a class.
     fn against_masks(&mut self, words: &[u64], levels: &Levels) -> Information {
         let ones: Vec<u32> =
-            self.masks.iter().map(|mask| kernel::count_and(words, mask) as u32).collect();
+            self.masks.iter().map(|mask| popcount::count_and(words, mask) as u32).collect();
         self.coded.information_of_bits(levels, &self.levels, &ones)
     }
 }
@@ -159,7 +159,8 @@ pub fn coded(x: Column<'_>, bins: Option<usize>) -> Result<Option<ColumnData>> {
     if let Some(data) = compact::compact(x) {
         return Ok(Some(data));
     }
-    let data = compact::encode(x).filter(|data| match data {
+    let data = compact::encode(x).ok_or_else(too_many)?;
+    let data = Some(data).filter(|data| match data {
         // Fractions with a level for every few rows are measurements, not codes.
         ColumnData::Codes { levels, .. } => {
             let whole = levels.iter().all(|level| level.fract() == 0.0);

@@ -4,8 +4,9 @@
 //! digits of levels with a large offset. For whole numbers every storage gives the same digits.
 
 use crate::column::{Column, Numbers};
-use crate::kernel::{self, Element};
+use crate::kernel::Element;
 use crate::measure::merge::{bit, shared_rows};
+use crate::popcount;
 
 /// A column and the constant that is taken off its coded levels.
 #[derive(Clone, Copy)]
@@ -21,7 +22,7 @@ pub struct Shifted<'a> {
 pub fn dot(a: Shifted<'_>, b: Shifted<'_>) -> f64 {
     match (a.x, b.x) {
         (Column::Bits { words: x, .. }, Column::Bits { words: y, .. }) => {
-            kernel::count_and(x, y) as f64
+            popcount::count_and(x, y) as f64
         }
         (Column::Sparse { index: i, value: x, .. }, Column::Sparse { index: j, value: y, .. }) => {
             match (x, y) {

@@ -21,6 +21,7 @@ use crate::kernel::{self, Element};
 use crate::measure::dot::{Shifted, against_dense, dot};
 use crate::measure::special::{normal_cutoff, normal_two_sided};
 use crate::measure::{Evidence, Measure, Side, effective_rows, numeric_target};
+use crate::popcount;
 use crate::target::Problem;
 
 /// Sums of a column, with coded levels shifted by the lowest.
@@ -155,9 +156,9 @@ impl FisherZ {
             Column::Sparse { index, value: Numbers::F32(v), .. } => self.weigh_sparse(index, v),
             Column::Sparse { index, value: Numbers::F64(v), .. } => self.weigh_sparse(index, v),
             Column::Bits { words, .. } => {
-                let ones = kernel::count_ones(words) as f64;
+                let ones = popcount::count_ones(words) as f64;
                 let product = match &self.y_bits {
-                    Some(y) => kernel::count_and(words, y) as f64,
+                    Some(y) => popcount::count_and(words, y) as f64,
                     None => x.dot(&self.y),
                 };
                 self.finish(ones, ones, product, 0.0)
