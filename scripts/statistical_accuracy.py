@@ -47,10 +47,16 @@ def methods(name):
     }
 
 
-def select(keepnet, table, rows, words, folder):
-    """Indices that keepnet selects from these rows."""
-    train, out = folder / "train.parquet", folder / "result.json"
-    pq.write_table(table.take(pa.array(rows)), train)
+def training_file(table, rows, folder):
+    """A Parquet file of these rows."""
+    path = folder / "train.parquet"
+    pq.write_table(table.take(pa.array(rows)), path)
+    return path
+
+
+def select(keepnet, train, words, folder):
+    """Indices that keepnet selects from a file."""
+    out = folder / "result.json"
     call = [keepnet, "select", train, "--target", "y", "--task", "classification"]
     call += ["--quiet", "--output", out, *words]
     done = subprocess.run([str(word) for word in call], capture_output=True, text=True)
@@ -84,21 +90,29 @@ def accuracy(keepnet, data, folder):
         x = np.column_stack([table[c].to_numpy() for c in table.column_names if c != "y"])
         splits = StratifiedShuffleSplit(10, test_size=1 / 3, random_state=0)
         splits = list(splits.split(x, y))
-        for method, words in methods(name).items():
-            sizes, scores = [], {key: [] for key in names}
-            for train, test in splits:
-                chosen = select(keepnet, table, train, ["--method", method, *words], folder)
-                sizes.append(len(chosen))
+        sizes = {method: [] for method in methods(name)}
+        scores = {(method, key): [] for method in sizes for key in names}
+        for train, test in splits:
+            file = training_file(table, train, folder)
+            for method, words in methods(name).items():
+                chosen = select(keepnet, file, ["--method", method, *words], folder)
+                sizes[method].append(len(chosen))
                 for key, classifier in classifiers().items():
-                    if not chosen:
-                        majority = np.bincount(np.unique(y[train], return_inverse=True)[1]).argmax()
-                        scores[key].append(np.mean(y[test] == np.unique(y[train])[majority]))
-                        continue
-                    model = make_pipeline(StandardScaler(), classifier)
-                    model.fit(x[np.ix_(train, chosen)], y[train])
-                    scores[key].append(model.score(x[np.ix_(test, chosen)], y[test]))
-            cells = " | ".join(show(scores[key]) for key in names)
-            print(f"| {name} | {method} | {np.mean(sizes):.1f} | {cells} |", flush=True)
+                    right = score(classifier, x, y, train, test, chosen)
+                    scores[method, key].append(right)
+        for method, size in sizes.items():
+            cells = " | ".join(show(scores[method, key]) for key in names)
+            print(f"| {name} | {method} | {np.mean(size):.1f} | {cells} |", flush=True)
+
+
+def score(classifier, x, y, train, test, chosen):
+    """Accuracy on the test rows; without a feature, that of the commonest class."""
+    if not chosen:
+        values, counts = np.unique(y[train], return_counts=True)
+        return np.mean(y[test] == values[counts.argmax()])
+    model = make_pipeline(StandardScaler(), classifier)
+    model.fit(x[np.ix_(train, chosen)], y[train])
+    return model.score(x[np.ix_(test, chosen)], y[test])
 
 
 def imbalance(keepnet, data, folder):
@@ -120,9 +134,10 @@ def imbalance(keepnet, data, folder):
             few = random.choice(few, max(10, len(few) // 10), replace=False)
             train = np.sort(np.concatenate([train[y[train] != rare], few]))
             counts = f"{np.sum(y[train] != rare)} and {len(few)}"
+            file = training_file(table, train, folder)
             for weight, values in scores.items():
                 extra = ["--class-weight", "balanced"] if weight else []
-                chosen = select(keepnet, table, train, words + extra, folder)
+                chosen = select(keepnet, file, words + extra, folder)
                 svm = LinearSVC(dual="auto", max_iter=20000, class_weight="balanced")
                 model = make_pipeline(StandardScaler(), svm)
                 model.fit(x[np.ix_(train, chosen)], y[train])

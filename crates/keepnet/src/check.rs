@@ -125,7 +125,7 @@ impl CheckedBlock<'_> {
                 feature.values = Values::Owned(data);
             }
         };
-        if rayon::current_num_threads() > 1 {
+        if worth_threads(self.features.iter().map(|feature| feature.column().bytes())) {
             self.features.par_iter_mut().for_each(one);
         } else {
             self.features.iter_mut().for_each(one);
@@ -333,6 +333,12 @@ fn missing_indicator<'a>(
     })
 }
 
+/// Whether work on columns of these sizes is worth waking other threads: a block of short
+/// sparse columns is done before they are.
+fn worth_threads(bytes: impl Iterator<Item = usize>) -> bool {
+    rayon::current_num_threads() > 1 && bytes.sum::<usize>() > 1 << 18
+}
+
 /// Checks a whole block, in parallel where the pool has threads; `first` is the place of its
 /// first column in the scan.
 pub fn check_block<'a>(
@@ -343,7 +349,8 @@ pub fn check_block<'a>(
 ) -> Result<CheckedBlock<'a>> {
     use rayon::prelude::*;
     let one = |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy);
-    let checked: Vec<_> = if rayon::current_num_threads() > 1 {
+    let bytes = block.columns().iter().map(|raw| raw.data.bytes());
+    let checked: Vec<_> = if worth_threads(bytes) {
         block.columns().par_iter().enumerate().map(one).collect()
     } else {
         block.columns().iter().enumerate().map(one).collect()

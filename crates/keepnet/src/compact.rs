@@ -103,8 +103,9 @@ pub fn encode(x: Column<'_>) -> Option<ColumnData> {
 
 /// Equal-frequency bins as whole numbers 0, 1, ..., at most `bins`; equal values share a bin.
 ///
-/// Edges are values of the column at the ranks `n b / bins`. A sparse column stays sparse: its
-/// bins are numbered relative to the bin of zero.
+/// Edges are the values at the ranks `n b / bins`; a bin holds its upper edge, and an edge at
+/// the largest value starts a bin of its own, so that a column with one common value is never
+/// made constant. A sparse column stays sparse: its bins are numbered relative to that of zero.
 #[must_use]
 pub fn bin(x: Column<'_>, bins: usize) -> ColumnData {
     let mut values = Vec::new();
@@ -118,9 +119,14 @@ pub fn bin(x: Column<'_>, bins: usize) -> ColumnData {
         rank => values[rank - zeros],
     };
     let n = x.rows();
-    let mut edges: Vec<f64> = (1..bins).map(|b| ranked(n * b / bins)).collect();
+    if n == 0 {
+        return x.to_data();
+    }
+    let rank = |b: usize| (n * b / bins).saturating_sub(1);
+    let mut edges: Vec<f64> = (1..bins).map(|b| ranked(rank(b))).collect();
     edges.dedup();
-    let bin = |v: f64| edges.partition_point(|edge| *edge <= v);
+    let last = ranked(n.saturating_sub(1));
+    let bin = |v: f64| edges.partition_point(|edge| *edge < v || (*edge == last && v == last));
     if let Column::Sparse { rows, .. } = x {
         let home = bin(0.0) as f64;
         let (mut index, mut value) = (Vec::new(), Vec::new());
@@ -193,8 +199,22 @@ mod tests {
         let sparse = ColumnData::Sparse { rows: 8, index: vec![1, 5, 6, 7], value };
         let (a, b) = (bin(sparse.view(), 4), bin(Column::dense(&wide), 4));
         assert!(matches!(a, ColumnData::Sparse { .. }));
+        // Bins of the dense column, relative to that of zero.
         let home = values(b.view())[0];
         let shifted: Vec<f64> = values(b.view()).iter().map(|v| v - home).collect();
         assert_eq!(values(a.view()), shifted);
+    }
+
+    #[test]
+    fn a_column_with_one_common_value_keeps_the_others_apart() {
+        for common in [0.0, 9.5] {
+            let mut x = vec![common; 20];
+            (x[3], x[8]) = (4.5, 2.5);
+            let mut bins = values(bin(Column::dense(&x), 4).view());
+            assert_ne!(bins[3], bins[0]);
+            bins.sort_by(f64::total_cmp);
+            bins.dedup();
+            assert_eq!(bins.len(), 2);
+        }
     }
 }

@@ -174,12 +174,12 @@ pub fn coded(x: Column<'_>, bins: Option<usize>) -> Result<Option<ColumnData>> {
 }
 
 fn more_levels(x: Column<'_>, most: usize) -> bool {
-    let mut seen = vec![0.0];
+    // Zero is a level of a sparse column even where every row is stored.
+    let mut seen = if x.is_dense() { Vec::new() } else { vec![0.0] };
     x.each(|_, v| {
-        if seen.len() <= most + 1 && !seen.contains(&v) {
+        if seen.len() <= most && !seen.contains(&v) {
             seen.push(v);
         }
     });
-    // Zero is a level of a sparse column even where every row is stored.
-    seen.len() > most + usize::from(x.is_dense())
+    seen.len() > most
 }

@@ -5,6 +5,7 @@
 mod data;
 mod groups;
 mod naive;
+mod ogfs;
 mod rivals;
 mod saola;
 mod state;
