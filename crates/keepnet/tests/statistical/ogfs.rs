@@ -94,6 +94,18 @@ fn brute(data: &Data, size: usize) -> Vec<usize> {
     kept
 }
 
+/// Whether no column seen before is a multiple of this one, up to a constant.
+fn first_of_its_kind(x: &[f64], seen: &mut Vec<Vec<f64>>) -> bool {
+    let unit = standard(x);
+    let same = |other: &Vec<f64>| {
+        let r: f64 = other.iter().zip(&unit).map(|(a, b)| a * b).sum();
+        r.abs() > (1.0 - 1e-9) * unit.len() as f64
+    };
+    let first = !seen.iter().any(same);
+    seen.push(unit);
+    first
+}
+
 #[test]
 fn the_selection_is_that_of_scatter_and_lasso_written_out() {
     let mut several = 0;
@@ -101,19 +113,7 @@ fn the_selection_is_that_of_scatter_and_lasso_written_out() {
         let mut data = random(seed);
         // Copies make the lasso's solution a matter of rounding; one of each is left.
         let mut seen: Vec<Vec<f64>> = Vec::new();
-        data.x.retain(|x| {
-            let new = constant(x) || {
-                let unit = standard(x);
-                let same = |s: &Vec<f64>| {
-                    let r: f64 = s.iter().zip(&unit).map(|(a, b)| a * b).sum::<f64>();
-                    r.abs() > (1.0 - 1e-9) * unit.len() as f64
-                };
-                let new = !seen.iter().any(same);
-                seen.push(unit);
-                new
-            };
-            new
-        });
+        data.x.retain(|x| constant(x) || first_of_its_kind(x, &mut seen));
         let size = 1 + seed as usize % 4;
         let want = brute(&data, size);
         let spec = MethodSpec::default().set("lambda", LAMBDA);
