@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Settings `eta` and `m` as in the paper; `eta=c/L` is `c` over the largest eigenvalue of the
-//! kept set's Gram; `eta=auto` asks for nothing ([`auto`]). With explicit steps the result is
+//! kept set's Gram; `eta=auto` asks for nothing (`auto.rs`). With explicit steps the result is
 //! that of the plain recurrence to rounding, whatever the block: the squared loss is worked in
-//! blocks through the Gram ([`gram`]), the others by one fused pass ([`passes`]).
+//! blocks through the Gram (`gram.rs`), the others by one fused pass (`passes.rs`).
 //!
 //! Cost: `2 n k` flops an arrival for the squared loss, or `2 n` where an older gradient proves
 //! that it goes; `4 n k` in one pass for the others. Memory: `k` columns and `O(n + k^2)`.
@@ -256,7 +256,7 @@ impl Os {
         if !(params.m >= 1.0 && params.m.is_finite()) {
             return Err(Error::param("m", params.m, "a number of at least 1"));
         }
-        if !(params.tolerance >= 0.0) {
+        if params.tolerance.is_nan() || params.tolerance < 0.0 {
             return Err(Error::param("tolerance", params.tolerance, "a number of at least 0"));
         }
         let kind = params.loss.unwrap_or(match problem.target.task() {
