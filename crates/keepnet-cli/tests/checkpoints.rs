@@ -106,7 +106,11 @@ fn every_method_resumes_with_the_digits_of_an_unbroken_run() {
     for method in keepnet::registry::methods() {
         for loss in ["squared", "squared-hinge", "logistic"] {
             let loss = if method.has_loss { format!("--loss {loss}") } else { String::new() };
-            let call = format!("select x.npy --target f900 -k 8 --method {} {loss}", method.name);
+            let groups = method.stream == keepnet::Stream::Groups;
+            let groups = if groups { "--groups block:30" } else { "" };
+            let k = if method.name == "group-saola" { "" } else { "-k 8" };
+            let name = method.name;
+            let call = format!("select x.npy --target f900 {k} --method {name} {loss} {groups}");
             let expected = outside_run(folder.select(&call[7..]));
             // The first run ends after a block, the second after its own first block, the third
             // goes to the end.

@@ -116,6 +116,16 @@ impl ColumnBlock {
         buffer
     }
 
+    /// Makes room for `more` columns beyond the limit so far.
+    pub fn widen(&mut self, more: usize) {
+        self.limit += more;
+    }
+
+    /// Takes the columns from place `at` on out of the block.
+    pub fn split_off(&mut self, at: usize) -> Vec<RawColumn> {
+        self.columns.split_off(at)
+    }
+
     /// Adds a column.
     pub fn push(&mut self, column: RawColumn) {
         debug_assert!(self.room() > 0, "a source filled a block past its limit");

@@ -116,6 +116,23 @@ impl Feature<'_> {
     }
 }
 
+impl CheckedBlock<'_> {
+    /// Puts every column into the narrowest storage that loses nothing; see [`crate::compact`].
+    pub fn compact(&mut self) {
+        use rayon::prelude::*;
+        let one = |feature: &mut Feature<'_>| {
+            if let Some(data) = crate::compact::compact(feature.column()) {
+                feature.values = Values::Owned(data);
+            }
+        };
+        if worth_threads(self.features.iter().map(|feature| feature.column().bytes())) {
+            self.features.par_iter_mut().for_each(one);
+        } else {
+            self.features.iter_mut().for_each(one);
+        }
+    }
+}
+
 /// A block's features that passed the check, and the columns that did not.
 #[derive(Default)]
 pub struct CheckedBlock<'a> {
@@ -189,9 +206,7 @@ fn statistics(x: Column<'_>, weight: Option<&[f64]>, sum: f64) -> (ColumnStats, 
 fn constant_stored(x: Column<'_>) -> bool {
     match x {
         Column::Sparse { rows, index, .. } => index.len() == rows && off_commonest(x) == 0,
-        Column::Bits { rows, words } => {
-            words.iter().map(|w| w.count_ones() as usize).sum::<usize>() == rows
-        }
+        Column::Bits { rows, words } => crate::popcount::count_ones(words) as usize == rows,
         Column::Codes { codes, .. } => codes.windows(2).all(|pair| pair[0] == pair[1]),
         _ => false,
     }
@@ -318,6 +333,12 @@ fn missing_indicator<'a>(
     })
 }
 
+/// Whether work on columns of these sizes is worth waking other threads: a block of short
+/// sparse columns is done before they are.
+fn worth_threads(bytes: impl Iterator<Item = usize>) -> bool {
+    rayon::current_num_threads() > 1 && bytes.sum::<usize>() > 1 << 18
+}
+
 /// Checks a whole block, in parallel where the pool has threads; `first` is the place of its
 /// first column in the scan.
 pub fn check_block<'a>(
@@ -328,7 +349,8 @@ pub fn check_block<'a>(
 ) -> Result<CheckedBlock<'a>> {
     use rayon::prelude::*;
     let one = |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy);
-    let checked: Vec<_> = if rayon::current_num_threads() > 1 {
+    let bytes = block.columns().iter().map(|raw| raw.data.bytes());
+    let checked: Vec<_> = if worth_threads(bytes) {
         block.columns().par_iter().enumerate().map(one).collect()
     } else {
         block.columns().iter().enumerate().map(one).collect()

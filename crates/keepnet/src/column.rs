@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{self, Element};
+use crate::popcount;
 
 /// Memory that a source shares with the engine instead of copying it.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
@@ -349,6 +350,10 @@ impl<'a> Column<'a> {
             (Self::F64(x), None) => kernel::moments(x, shift),
             (Self::F32(x), Some(v)) => kernel::weighted_moments(x, v, shift),
             (Self::F64(x), Some(v)) => kernel::weighted_moments(x, v, shift),
+            (Self::Bits { words, .. }, None) if shift == 0.0 => {
+                let ones = popcount::count_ones(words) as f64;
+                (ones, ones)
+            }
             _ => {
                 let (mut sum, mut square) = (0.0, 0.0);
                 self.each(|i, x| {

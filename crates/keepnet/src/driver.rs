@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::{ColumnBlock, FeatureId};
 use crate::check::{CheckPolicy, CheckedBlock, check_block};
 use crate::error::{Error, Result};
+use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::Selection;
@@ -240,6 +241,8 @@ pub struct RunReport {
     pub lanes: Vec<LaneReport>,
     /// Different features that arrived.
     pub features_seen: u64,
+    /// The groups, with their names, where there were any.
+    pub groups: Option<Groups>,
     /// Scans begun.
     pub scans: u32,
     /// Whether the run went to its end.
@@ -265,6 +268,8 @@ pub struct Driver<'a> {
     lanes: Vec<Lane>,
     options: RunOptions,
     position: Position,
+    groups: Option<Groups>,
+    whole: WholeGroups,
     read: Duration,
     select: Duration,
 }
@@ -288,7 +293,28 @@ impl<'a> Driver<'a> {
         }
         let position = Position::default();
         let (read, select) = (Duration::ZERO, Duration::ZERO);
-        Ok(Self { source, lanes, options, position, read, select })
+        let (groups, whole) = (None, WholeGroups::default());
+        Ok(Self { source, lanes, options, position, groups, whole, read, select })
+    }
+
+    /// Gives the features groups.
+    #[must_use]
+    pub fn with_groups(mut self, groups: Groups) -> Self {
+        self.groups = Some(groups);
+        self
+    }
+
+    /// Reads a block; where a method wants whole groups it ends with one.
+    fn fill(&mut self, block: &mut ColumnBlock) -> Result<()> {
+        let whole = self.lanes.iter().any(|lane| lane.selector.whole_groups());
+        match self.groups.as_mut().filter(|_| whole) {
+            Some(groups) => self.whole.fill(groups, self.source, block, self.options.width),
+            None => {
+                block.reset(self.options.width);
+                while block.room() > 0 && self.source.next_block(block)? {}
+                Ok(())
+            }
+        }
     }
 
     /// The state between two blocks.
@@ -298,12 +324,14 @@ impl<'a> Driver<'a> {
             .iter()
             .map(|lane| Ok((&lane.log, lane.selector.save()?)))
             .collect::<Result<_>>()?;
-        snapshot::encode(&(self.position, lanes))
+        let names = self.groups.as_ref().map_or(&[][..], Groups::names);
+        snapshot::encode(&(self.position, lanes, names, self.whole.past()))
     }
 
     /// Takes up a state that an observer saved; every later digit is that of an unbroken run.
     pub fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let (position, lanes): (Position, Vec<(Log, Vec<u8>)>) = snapshot::decode(state)?;
+        type State = (Position, Vec<(Log, Vec<u8>)>, Vec<String>, HashSet<u32>);
+        let (position, lanes, names, past): State = snapshot::decode(state)?;
         if lanes.len() != self.lanes.len() {
             return Err(Error::Snapshot("it has another number of selectors".into()));
         }
@@ -311,7 +339,11 @@ impl<'a> Driver<'a> {
             lane.selector.restore(&state)?;
             lane.log = log;
         }
+        if let Some(groups) = &mut self.groups {
+            groups.restore(names);
+        }
         self.position = position;
+        self.whole.restore(past);
         Ok(())
     }
 
@@ -344,7 +376,13 @@ impl<'a> Driver<'a> {
             let features = self.source.features().ok_or_else(|| {
                 Error::Unsupported("an order needs a source that knows its features".into())
             })?;
-            if let Some(order) = order.indices(features, self.options.seed, scan) {
+            let order = match (&mut self.groups, order) {
+                (Some(groups), Order::Shuffled) => {
+                    Some(groups.shuffled(self.source, self.options.seed, scan)?)
+                }
+                (_, order) => order.indices(features, self.options.seed, scan),
+            };
+            if let Some(order) = order {
                 self.source.reorder(order)?;
             }
         }
@@ -354,6 +392,7 @@ impl<'a> Driver<'a> {
         if in_scan > 0 {
             return self.source.skip(in_scan);
         }
+        self.whole.restore(HashSet::new());
         for lane in &mut self.lanes {
             lane.log.dropped = Dropped::default();
             lane.log.alive.clear();
@@ -366,8 +405,7 @@ impl<'a> Driver<'a> {
         let mut block = ColumnBlock::new(self.options.width);
         loop {
             let start = Instant::now();
-            block.reset(self.options.width);
-            while block.room() > 0 && self.source.next_block(&mut block)? {}
+            self.fill(&mut block)?;
             self.read += start.elapsed();
             if block.is_empty() {
                 return Ok(false);
@@ -406,6 +444,12 @@ impl<'a> Driver<'a> {
             if !lane.always.is_empty() {
                 pin(&mut checked, &lane.always);
             }
+            if let Some(groups) = &mut self.groups {
+                groups.assign(&mut checked, block, first)?;
+            }
+            if lane.selector.compacts() {
+                checked.compact();
+            }
             outcomes.clear();
             lane.selector.offer_block(&checked, &mut outcomes)?;
             debug_assert_eq!(outcomes.len(), checked.features.len());
@@ -441,6 +485,7 @@ impl<'a> Driver<'a> {
         Ok(RunReport {
             lanes,
             features_seen: self.position.seen,
+            groups: self.groups,
             scans: self.position.scan + u32::from(self.position.in_scan > 0),
             complete,
             read: self.read,

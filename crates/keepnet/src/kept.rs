@@ -113,6 +113,11 @@ impl KeptSet {
 
     /// Copies a feature into a new slot at the end; over budget is an error that changes nothing.
     pub fn push(&mut self, feature: &Feature<'_>) -> Result<usize> {
+        self.push_stored(feature, feature.column().to_data())
+    }
+
+    /// Puts a feature into a new slot at the end with these values, its own in another storage.
+    pub fn push_stored(&mut self, feature: &Feature<'_>, data: ColumnData) -> Result<usize> {
         self.add(Kept {
             id: Some(feature.id),
             name: feature.name.to_string(),
@@ -121,7 +126,7 @@ impl KeptSet {
             pinned: feature.pinned,
             group: feature.group,
             stats: feature.stats,
-            data: feature.column().to_data(),
+            data,
         })
     }
 
@@ -157,6 +162,33 @@ impl KeptSet {
             Err(error) => {
                 self.budget.take(self.slots[slot].bytes(), "the kept set")?;
                 Err(error)
+            }
+        }
+    }
+
+    /// Empties a slot; later slots move down.
+    pub fn remove(&mut self, slot: usize) -> Kept {
+        let gone = self.slots.remove(slot);
+        if let Some(id) = gone.id {
+            self.by_id.remove(&id);
+        }
+        self.index_from(slot);
+        self.budget.give(gone.bytes());
+        gone
+    }
+
+    /// Puts back what [`KeptSet::remove`] took out.
+    pub fn insert(&mut self, slot: usize, kept: Kept) -> Result<()> {
+        self.budget.take(kept.bytes(), "the kept set")?;
+        self.slots.insert(slot, kept);
+        self.index_from(slot);
+        Ok(())
+    }
+
+    fn index_from(&mut self, slot: usize) {
+        for (slot, kept) in self.slots.iter().enumerate().skip(slot) {
+            if let Some(id) = kept.id {
+                self.by_id.insert(id, slot);
             }
         }
     }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::select::ColumnSelector;
+use crate::select::{ColumnSelector, alpha_investing, group_saola, ogfs, os, os_plus, osfs, saola};
 use crate::target::Problem;
 
 /// What flows past.
@@ -74,6 +74,8 @@ pub struct MethodSpec {
     pub seed: u64,
     /// Bytes of one dense column, where known, for a budget that is checked beforehand.
     pub column_bytes: Option<u64>,
+    /// Whether the schema says that every column holds integers, booleans or codes.
+    pub integral: bool,
     /// `--set` pairs.
     pub settings: BTreeMap<String, String>,
 }
@@ -113,7 +115,17 @@ impl MethodSpec {
 /// Every method, defaults first.
 #[must_use]
 pub fn methods() -> &'static [&'static MethodInfo] {
-    &[&crate::select::os_plus::INFO, &crate::select::os::INFO]
+    &[
+        &os_plus::INFO,
+        &os::INFO,
+        &saola::SAOLA,
+        &saola::SAOLA_MAX,
+        &group_saola::GROUP_SAOLA,
+        &alpha_investing::ALPHA_INVESTING,
+        &osfs::OSFS,
+        &osfs::FAST_OSFS,
+        &ogfs::OGFS,
+    ]
 }
 
 /// The method of that name.

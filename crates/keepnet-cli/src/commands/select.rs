@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use keepnet::registry::{self, MethodInfo, MethodSpec};
 use keepnet::snapshot::Identity;
 use keepnet::{
-    CheckPolicy, Driver, Error, FeatureSource, Lane, Order, Problem, Result, RunOptions, RunReport,
+    CheckPolicy, Driver, Error, FeatureSource, Groups, Lane, Order, Problem, Result, RunOptions,
+    RunReport,
 };
 use keepnet_io::{ColumnInfo, Joined, OpenOptions, TableSource};
 
@@ -33,6 +34,7 @@ pub struct Asked<'a> {
     pub method: &'static MethodInfo,
     pub spec: MethodSpec,
     pub policy: CheckPolicy,
+    pub groups: Option<Groups>,
     pub open: OpenOptions,
     pub memory: Option<u64>,
     pub time: Option<Duration>,
@@ -61,6 +63,7 @@ pub fn run(args: &SelectArgs) -> Result<()> {
         method: args.method.info()?,
         spec: args.method.spec(args.run.seed)?,
         policy: args.method.policy()?,
+        groups: args.method.groups()?,
         open: args.input.options(args.run.memory.as_deref())?,
         memory: args.run.memory()?,
         time: args.run.time()?,
@@ -85,7 +88,8 @@ fn select(asked: &Asked<'_>, start: Instant) -> Result<()> {
     let mut opened = open(asked)?;
     let order = order(&args.run.order, &mut opened.source)?;
     let mut plan = Plan::new(asked.memory, &opened.source);
-    let spec = MethodSpec { column_bytes: Some(plan.column), ..asked.spec.clone() };
+    let integral = opened.source.integral();
+    let spec = MethodSpec { column_bytes: Some(plan.column), integral, ..asked.spec.clone() };
     opened.problem.check()?;
     let selector = registry::make(asked.method, &spec, &opened.problem, plan.budget()?)?;
     plan.add(selector.as_ref(), spec.k, &opened.problem)?;
@@ -110,6 +114,9 @@ fn select(asked: &Asked<'_>, start: Instant) -> Result<()> {
     }
     let options = RunOptions { scans, order, seed: args.run.seed, width };
     let mut driver = Driver::new(&mut opened.source, vec![lane], options)?;
+    if let Some(groups) = &asked.groups {
+        driver = driver.with_groups(groups.clone());
+    }
     if let Some(state) = watch.checkpoint.as_ref().map(Checkpoint::load).transpose()?.flatten() {
         driver.restore(&state)?;
     }
@@ -217,6 +224,9 @@ fn identity(
     }
     if !always.is_empty() {
         settings += &format!(" always={}", always.join(","));
+    }
+    if let (Some(text), Some(groups)) = (&args.method.groups, &asked.groups) {
+        settings += &format!(" groups={text}:{:x}", groups.fingerprint());
     }
     if let Some(way) = &args.input.categorical {
         settings += &format!(" categorical={way}");

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Instant;
 
+use keepnet::registry::Stream;
 use keepnet::selection::Value;
 use keepnet::{Bytes, FeatureSource, Result, RunReport, Task};
 use keepnet_io::{ColumnInfo, ColumnKind};
@@ -103,6 +104,14 @@ pub fn warnings(asked: &Asked<'_>, opened: &Opened, report: &RunReport) -> Vec<S
         warnings
             .push(format!("k is {k} but only {seen} features were seen; all are kept that can be"));
     }
+    let chosen = selection.params.iter().find(|(name, _)| *name == "measure");
+    if let (None, Some((_, Value::Text(measure)))) = (asked.spec.settings.get("measure"), chosen) {
+        let why = match opened.source.integral() {
+            true => "every column is an integer, bool or code",
+            false => "not every column is an integer, bool or code",
+        };
+        warnings.push(format!("measure {measure}, as {why}; --measure chooses another"));
+    }
     let found: HashSet<_> = selection.always.iter().map(|f| f.name.as_str()).collect();
     let mut lost: Vec<_> =
         opened.always.iter().filter(|name| !found.contains(name.as_str())).collect();
@@ -148,6 +157,7 @@ pub fn write(
     };
     let outcome = Outcome {
         report,
+        stream: if asked.method.stream == Stream::Groups { "groups" } else { "features" },
         target: &opened.problem.target,
         sources: opened.source.sources(),
         rows: &opened.rows,

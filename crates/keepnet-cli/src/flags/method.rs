@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use clap::Args;
-use keepnet::registry::{self, MethodInfo, MethodSpec};
-use keepnet::{CheckPolicy, Error, LossKind, Missing, Result};
+use keepnet::registry::{self, MethodInfo, MethodSpec, Stream};
+use keepnet::{CheckPolicy, Error, Groups, LossKind, Missing, Result};
 
-use super::parse::{names, pairs};
+use super::parse::{names, pairs, table};
 
 /// Which method, and its settings.
 #[derive(Args)]
@@ -24,6 +24,15 @@ pub struct MethodFlags {
     /// squared, squared-hinge, logistic or squared-epsilon [default: by task and method]
     #[arg(long, value_name = "NAME")]
     pub loss: Option<String>,
+    /// How statistical methods compare: su, mi, fisher-z, g2 or auto [default: auto, by the types of the columns]
+    #[arg(long, value_name = "NAME")]
+    pub measure: Option<String>,
+    /// Groups of features: a file of feature,group lines, prefix:SEP or block:N [default: none] [example: prefix:_]
+    #[arg(long, value_name = "SPEC")]
+    pub groups: Option<String>,
+    /// A statistical method at --memory: error, or evict to let the weakest feature go [default: error]
+    #[arg(long, value_name = "WAY")]
+    pub on_full: Option<String>,
     /// Features kept whatever happens, not counted in k: names or @FILE [default: none] [example: age,sex]
     #[arg(long, value_name = "NAMES")]
     pub always: Vec<String>,
@@ -63,7 +72,19 @@ impl MethodFlags {
             let got = format!("given, but {} has no loss", info.name);
             return Err(Error::param("loss", got, "no --loss with this method"));
         }
-        let settings = pairs(&self.settings)?;
+        let mut settings = pairs(&self.settings)?;
+        for (name, value) in [("measure", &self.measure), ("on-full", &self.on_full)] {
+            let Some(value) = value else { continue };
+            if !info.settings.iter().any(|setting| setting.name == name) {
+                let got = format!("given, but {} has none", info.name);
+                return Err(Error::param(name, got, "a method that knows it; see keepnet methods"));
+            }
+            settings.insert(name.into(), value.clone());
+        }
+        if info.stream == Stream::Groups && self.groups.is_none() {
+            let want = "--groups FILE, prefix:SEP or block:N with this method";
+            return Err(Error::param("groups", "not given", want));
+        }
         for name in settings.keys() {
             if !info.settings.iter().any(|setting| setting.name == name) {
                 let known: Vec<_> = info.settings.iter().map(|setting| setting.name).collect();
@@ -71,7 +92,7 @@ impl MethodFlags {
                 return Err(Error::param("--set", got, "a setting of the method"));
             }
         }
-        let spec = MethodSpec { k: self.k, loss, seed, column_bytes: None, settings };
+        let spec = MethodSpec { k: self.k, loss, seed, settings, ..MethodSpec::default() };
         if info.needs_k || spec.k == Some(0) {
             spec.need_k()?;
         }
@@ -95,6 +116,22 @@ impl MethodFlags {
             return Err(Error::param("max-missing", share, "a share from 0 to 1"));
         }
         Ok(CheckPolicy { missing, max_missing: self.max_missing, min_count: self.min_count })
+    }
+
+    /// The groups that `--groups` names.
+    pub fn groups(&self) -> Result<Option<Groups>> {
+        let Some(text) = &self.groups else { return Ok(None) };
+        if let Some(separator) = text.strip_prefix("prefix:") {
+            return Groups::prefix(separator).map(Some);
+        }
+        if let Some(size) = text.strip_prefix("block:") {
+            let size = size.parse().map_err(|_| {
+                Error::param("groups", text, "block:N with a whole number, at least 1")
+            })?;
+            return Groups::block(size).map(Some);
+        }
+        let pairs = table(text)?;
+        Groups::table(pairs).map(Some).map_err(|error| error.at(text))
     }
 
     /// Names of features that are kept whatever happens.

@@ -95,6 +95,34 @@ pub fn pairs(flags: &[String]) -> Result<BTreeMap<String, String>> {
     Ok(out)
 }
 
+/// The two columns of a file, separated by tabs in a `.tsv` and by commas otherwise; a first
+/// line `feature,group` is a heading.
+pub fn table(path: &str) -> Result<Vec<(String, String)>> {
+    let tabs = path.to_ascii_lowercase().ends_with(".tsv");
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .delimiter(if tabs { b'\t' } else { b',' })
+        .trim(csv::Trim::All)
+        .flexible(true)
+        .from_path(path)
+        .map_err(|error| Error::Data(format!("cannot be read ({error})")).at(path))?;
+    let mut pairs = Vec::new();
+    for (at, record) in reader.records().enumerate() {
+        let line = format!("{path}, line {}", at + 1);
+        let record =
+            record.map_err(|error| Error::Data(format!("cannot be read ({error})")).at(&line))?;
+        if record.len() != 2 {
+            let text = format!("has {} columns, expected feature and group", record.len());
+            return Err(Error::Data(text).at(line));
+        }
+        let heading = record[0].eq_ignore_ascii_case("feature");
+        if !(at == 0 && heading && record[1].eq_ignore_ascii_case("group")) {
+            pairs.push((record[0].to_string(), record[1].to_string()));
+        }
+    }
+    Ok(pairs)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -46,7 +46,7 @@ fn record(outcome: &Outcome<'_>, feature: &Selected, always: bool, outputs: usiz
         feature.arrival.to_string(),
         feature.order.to_string(),
         outcome.source(feature).to_string(),
-        feature.group.map_or(String::new(), |group| group.to_string()),
+        outcome.group(feature).unwrap_or_default(),
         always.to_string(),
     ];
     record.extend((0..outputs).map(|at| optional(feature.coefficient.get(at).copied())));

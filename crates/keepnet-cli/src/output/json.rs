@@ -86,12 +86,18 @@ struct Feature<'a> {
     arrival: u64,
     order: usize,
     source: &'a str,
-    group: Option<u32>,
+    group: Option<String>,
     coefficient: Weights<'a>,
     score: f64,
     p_value: Option<f64>,
     mean: f64,
     missing: u32,
+}
+
+#[derive(Serialize)]
+struct Group {
+    name: String,
+    members: usize,
 }
 
 #[derive(Serialize)]
@@ -108,6 +114,7 @@ struct Document<'a> {
     params: Pairs<'a>,
     task: Task,
     classes: Option<&'a [String]>,
+    class_counts: Option<Vec<usize>>,
     stream: &'static str,
     complete: bool,
     warnings: &'a [String],
@@ -119,6 +126,7 @@ struct Document<'a> {
     score_kind: &'a str,
     p_value_kind: Option<&'a str>,
     always: Vec<Feature<'a>>,
+    groups: Option<Vec<Group>>,
     covariates: Vec<Covariate<'a>>,
     intercept: Weights<'a>,
     final_loss: Option<f64>,
@@ -133,6 +141,8 @@ struct Document<'a> {
 pub struct Outcome<'a> {
     /// What the driver reports; its first lane is shown.
     pub report: &'a RunReport,
+    /// What flowed past: `features` or `groups`.
+    pub stream: &'static str,
     /// The target.
     pub target: &'a Target,
     /// Names of the files.
@@ -163,6 +173,31 @@ impl Outcome<'_> {
         self.sources.get(feature.source as usize).map_or("", String::as_str)
     }
 
+    /// The name of a feature's group.
+    pub fn group(&self, feature: &Selected) -> Option<String> {
+        Some(self.report.groups.as_ref()?.name(feature.group?))
+    }
+
+    /// The groups that live, in the order of the method's list, and the members each keeps.
+    fn groups(&self) -> Option<Vec<Group>> {
+        self.report.groups.as_ref()?;
+        let selection = self.selection();
+        let mut features: Vec<_> = selection.selected.iter().chain(&selection.always).collect();
+        features.sort_by_key(|feature| feature.order);
+        let mut groups: Vec<Group> = Vec::new();
+        for name in features.iter().filter_map(|feature| self.group(feature)) {
+            match groups.iter_mut().find(|group| group.name == name) {
+                Some(group) => group.members += 1,
+                None => groups.push(Group { name, members: 1 }),
+            }
+        }
+        Some(groups)
+    }
+
+    fn class_counts(&self) -> Option<Vec<usize>> {
+        self.target.classes().map(|_| self.target.class_counts())
+    }
+
     fn feature<'a>(&'a self, feature: &'a Selected) -> Feature<'a> {
         Feature {
             index: feature.id.index,
@@ -170,7 +205,7 @@ impl Outcome<'_> {
             arrival: feature.arrival,
             order: feature.order,
             source: self.source(feature),
-            group: feature.group,
+            group: self.group(feature),
             coefficient: Weights::new(&feature.coefficient, self.many()),
             score: feature.score,
             p_value: feature.p_value,
@@ -195,7 +230,8 @@ impl Outcome<'_> {
             params: Pairs(&selection.params),
             task: self.target.task(),
             classes: self.target.classes(),
-            stream: "features",
+            class_counts: self.class_counts(),
+            stream: self.stream,
             complete: self.report.complete,
             warnings: self.warnings,
             rows: self.rows,
@@ -206,6 +242,7 @@ impl Outcome<'_> {
             score_kind: selection.score_kind,
             p_value_kind: selection.p_value_kind,
             always: selection.always.iter().map(|f| self.feature(f)).collect(),
+            groups: self.groups(),
             covariates: selection.covariates.iter().map(|c| self.covariate(c)).collect(),
             intercept: Weights::new(&selection.intercept, self.many()),
             final_loss: selection.loss,

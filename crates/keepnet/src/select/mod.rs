@@ -1,15 +1,22 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
+pub mod alpha_investing;
 mod fitted;
+pub mod group_saola;
+pub mod ogfs;
 pub mod os;
 pub mod os_plus;
+pub mod osfs;
 mod rows;
+pub mod saola;
+pub mod shelf;
+pub mod statistical;
 
 use serde::{Deserialize, Serialize};
 
 use crate::block::FeatureId;
-use crate::check::CheckedBlock;
-use crate::error::Result;
+use crate::check::{CheckedBlock, Feature};
+use crate::error::{Error, Result};
 use crate::selection::Selection;
 use crate::snapshot::Snapshot;
 
@@ -29,8 +36,39 @@ pub trait ColumnSelector: Snapshot + Send {
     /// What is kept now, at any moment.
     fn selection(&self) -> Result<Selection>;
 
+    /// Whether a group must come whole, in one block; see [`GroupSelector`].
+    fn whole_groups(&self) -> bool {
+        false
+    }
+
+    /// Whether columns should come in the narrowest storage that loses nothing.
+    fn compacts(&self) -> bool {
+        false
+    }
+
     /// The few numbers that a progress line shows; cheap.
     fn status(&self) -> Status;
+}
+
+/// Decides on each group of features as it arrives whole. An `Err` leaves the state as it was.
+pub trait GroupSelector {
+    /// Appends one outcome for each member of one group.
+    fn offer_group(&mut self, members: &[Feature<'_>], out: &mut Vec<Outcome>) -> Result<()>;
+}
+
+/// Offers the groups of a block, which are whole and in a row, one after the other.
+pub fn offer_groups(
+    selector: &mut dyn GroupSelector,
+    block: &CheckedBlock<'_>,
+    out: &mut Vec<Outcome>,
+) -> Result<()> {
+    for members in block.features.chunk_by(|a, b| a.group == b.group) {
+        if members[0].group.is_none() {
+            return Err(Error::param("groups", "not given", "FILE, prefix:SEP or block:N"));
+        }
+        selector.offer_group(members, out)?;
+    }
+    Ok(())
 }
 
 /// Where a selector stands.

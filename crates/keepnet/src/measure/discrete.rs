@@ -1,0 +1,185 @@
+//! Measures on discrete codes: symmetrical uncertainty and mutual information.
+//!
+//! Both come from one contingency table ([`Coded`]) and differ in how they use its entropies.
+
+use std::marker::PhantomData;
+
+use crate::check::ColumnStats;
+use crate::column::{Column, ColumnData};
+use crate::compact::{self, MOST_LEVELS};
+use crate::error::{Error, Result};
+use crate::measure::coded::{Coded, Information, Levels, Sided, too_many};
+use crate::measure::special::chi_squared_tail;
+use crate::measure::{Evidence, Measure, Side, coded_target, effective_rows};
+use crate::popcount;
+use crate::target::Problem;
+
+/// Most classes for which a bit mask each is held.
+const MOST_MASKS: usize = 32;
+
+/// How a measure makes a strength of mutual information and entropies.
+pub trait Kind: Send {
+    /// The measure's name.
+    const NAME: &'static str;
+
+    /// The strength.
+    fn strength(information: Information) -> f64;
+}
+
+/// A measure on codes.
+pub struct Discrete<K> {
+    coded: Coded,
+    target: ColumnData,
+    levels: Levels,
+    // A bit a row for each class but the first, so that a binary feature costs popcounts.
+    masks: Vec<Vec<u64>>,
+    delta: f64,
+    bins: Option<usize>,
+    effective: f64,
+    weighted: bool,
+    kind: PhantomData<K>,
+}
+
+impl<K: Kind> Discrete<K> {
+    /// The measure against the problem's target; relevant is a strength above `delta`.
+    ///
+    /// With `bins` a column of more levels is cut into that many equal-frequency bins.
+    pub fn new(problem: &Problem, delta: f64, bins: Option<usize>) -> Result<Self> {
+        if !(0.0..1e9).contains(&delta) {
+            return Err(Error::param("delta", delta, "at least 0"));
+        }
+        if bins.is_some_and(|bins| !(2..=MOST_LEVELS).contains(&bins)) {
+            return Err(Error::param("bins", bins.unwrap_or(0), "2 to 256"));
+        }
+        let target = coded_target(&problem.target)?;
+        let mut coded = Coded::new(problem.n(), problem.weight.clone());
+        let levels = coded.levels(target.view())?;
+        let masks = masks(target.view(), levels.counts.len());
+        let effective = effective_rows(problem.n(), problem.weight.as_deref());
+        let weighted = problem.weight.is_some();
+        Ok(Self {
+            coded,
+            target,
+            levels,
+            masks,
+            delta,
+            bins,
+            effective,
+            weighted,
+            kind: PhantomData,
+        })
+    }
+
+    /// Levels against the classes, by a popcount a class.
+    fn against_masks(&mut self, words: &[u64], levels: &Levels) -> Information {
+        let ones: Vec<u32> =
+            self.masks.iter().map(|mask| popcount::count_and(words, mask) as u32).collect();
+        self.coded.information_of_bits(levels, &self.levels, &ones)
+    }
+}
+
+fn masks(target: Column<'_>, classes: usize) -> Vec<Vec<u64>> {
+    let Column::Codes { codes, .. } = target else { return Vec::new() };
+    if classes > MOST_MASKS {
+        return Vec::new();
+    }
+    let mut masks = vec![vec![0u64; codes.len().div_ceil(64)]; classes];
+    codes.iter().enumerate().for_each(|(i, c)| masks[usize::from(*c)][i / 64] |= 1 << (i % 64));
+    masks
+}
+
+fn sided<'a>(side: Side<'a, Levels>) -> Sided<'a> {
+    Sided { x: side.x, levels: side.facts }
+}
+
+impl<K: Kind> Measure for Discrete<K> {
+    type Facts = Levels;
+
+    fn name(&self) -> &'static str {
+        K::NAME
+    }
+
+    fn code(&self, x: Column<'_>) -> Result<Option<ColumnData>> {
+        coded(x, self.bins)
+    }
+
+    fn weigh(&mut self, x: Column<'_>, _: &ColumnStats) -> Result<(Levels, Evidence)> {
+        let levels = self.coded.levels(x)?;
+        let information = match x {
+            Column::Bits { words, .. } if !self.masks.is_empty() && !self.weighted => {
+                self.against_masks(words, &levels)
+            }
+            _ => {
+                let target = Sided { x: self.target.view(), levels: &self.levels };
+                self.coded.information(Sided { x, levels: &levels }, target)
+            }
+        };
+        let strength = K::strength(information);
+        if strength <= self.delta {
+            return Ok((levels, Evidence::weak(strength)));
+        }
+        let df = (levels.used() - 1) * (self.levels.used() - 1);
+        let nats = information.mutual * information.bits * std::f64::consts::LN_2;
+        let p_value = Some(chi_squared_tail(2.0 * self.effective * nats, df as f64));
+        Ok((levels, Evidence { strength, relevant: true, p_value }))
+    }
+
+    fn strength(&mut self, newcomer: Side<'_, Levels>, other: Side<'_, Levels>) -> f64 {
+        K::strength(self.coded.information(sided(newcomer), sided(other)))
+    }
+
+    fn apart(&mut self, a: &Levels, b: &Levels) -> Option<f64> {
+        (!self.weighted).then(|| K::strength(self.coded.information_apart(a, b)))
+    }
+
+    fn most(&self, a: &Levels, b: &Levels) -> f64 {
+        if self.weighted { f64::INFINITY } else { K::strength(self.coded.most(a, b)) }
+    }
+
+    fn ties_count(&self) -> bool {
+        true
+    }
+}
+
+/// A column as codes, bits or sparse levels; `None` where it is that already.
+pub fn coded(x: Column<'_>, bins: Option<usize>) -> Result<Option<ColumnData>> {
+    if let Some(bins) = bins {
+        let many = match x {
+            Column::Bits { .. } => false,
+            Column::Codes { levels, .. } => levels.len() > bins,
+            _ => more_levels(x, bins),
+        };
+        if many {
+            return Ok(Some(compact::bin(x, bins)));
+        }
+    }
+    if !x.is_dense() {
+        return Ok(None);
+    }
+    if let Some(data) = compact::compact(x) {
+        return Ok(Some(data));
+    }
+    let data = compact::encode(x).ok_or_else(too_many)?;
+    let data = Some(data).filter(|data| match data {
+        // Fractions with a level for every few rows are measurements, not codes.
+        ColumnData::Codes { levels, .. } => {
+            let whole = levels.iter().all(|level| level.fract() == 0.0);
+            whole || levels.len() <= (x.rows() / 4).max(16)
+        }
+        _ => false,
+    });
+    let advice = "continuous values under a discrete measure; \
+                  choose --measure fisher-z or --set bins=N";
+    data.map(Some).ok_or_else(|| Error::Data(advice.into()))
+}
+
+fn more_levels(x: Column<'_>, most: usize) -> bool {
+    // Zero is a level of a sparse column even where every row is stored.
+    let mut seen = if x.is_dense() { Vec::new() } else { vec![0.0] };
+    x.each(|_, v| {
+        if seen.len() <= most && !seen.contains(&v) {
+            seen.push(v);
+        }
+    });
+    seen.len() > most
+}

@@ -1,0 +1,216 @@
+//! Association of a feature with the target or with another feature, a measure a file.
+//!
+//! | measure | data | relevant | strength |
+//! | --- | --- | --- | --- |
+//! | [`Su`] | codes | `SU > delta` | `2 I / (H + H)` in [0, 1] |
+//! | [`Mi`] | codes | `I > delta` | `I` in bits |
+//! | [`FisherZ`] | numbers | two-sided test at `alpha` | `abs(r)` |
+//! | [`g2::G2`] | codes, conditional tests | `p < alpha` | the statistic |
+//!
+//! [`lofs`] has the first and the third in the arithmetic of the library that the SAOLA authors
+//! published, for comparison with its results.
+
+pub mod coded;
+pub mod conditional;
+pub mod discrete;
+pub mod dot;
+pub mod entropy;
+pub mod fisher_z;
+pub mod g2;
+pub mod lofs;
+pub mod merge;
+pub mod mi;
+pub mod special;
+pub mod su;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::check::ColumnStats;
+use crate::column::{Column, ColumnData};
+use crate::error::{Error, Result};
+use crate::target::Target;
+
+pub use fisher_z::FisherZ;
+pub use mi::Mi;
+pub use su::Su;
+
+/// What a column says about the target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    /// Strength of the association.
+    pub strength: f64,
+    /// Whether it passes the relevance test.
+    pub relevant: bool,
+    /// Marginal p-value, computed for relevant columns only.
+    pub p_value: Option<f64>,
+}
+
+impl Evidence {
+    /// Of a column that does not pass.
+    #[must_use]
+    pub fn weak(strength: f64) -> Self {
+        Self { strength, relevant: false, p_value: None }
+    }
+}
+
+/// A column and what was computed of it once.
+pub struct Side<'a, F> {
+    /// The values.
+    pub x: Column<'a>,
+    /// What was computed of them.
+    pub facts: &'a F,
+}
+
+// Not derived: a copy of a side never copies the facts, so `F` need not be `Copy`.
+impl<F> Clone for Side<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Side<'_, F> {}
+
+/// Association between columns; it holds the target and scratch memory.
+pub trait Measure: Send {
+    /// What can be computed once a column: entropies, level counts, moments.
+    type Facts: Clone + Send + Serialize + DeserializeOwned;
+
+    /// Its name in results.
+    fn name(&self) -> &'static str;
+
+    /// The column in the storage that the measure works on; `None` where it is that already.
+    fn code(&self, x: Column<'_>) -> Result<Option<ColumnData>> {
+        let _ = x;
+        Ok(None)
+    }
+
+    /// Facts of a coded column, and its evidence against the target; one pass over its values.
+    fn weigh(&mut self, x: Column<'_>, stats: &ColumnStats) -> Result<(Self::Facts, Evidence)>;
+
+    /// Takes a newcomer that the next calls of [`Measure::strength`] compare with kept columns.
+    fn load(&mut self, newcomer: Side<'_, Self::Facts>) {
+        let _ = newcomer;
+    }
+
+    /// Strength between the newcomer loaded last and another column.
+    fn strength(&mut self, newcomer: Side<'_, Self::Facts>, other: Side<'_, Self::Facts>) -> f64;
+
+    /// Exactly the strength of two sparse columns that share no row; `None` where there is no
+    /// closed form.
+    fn apart(&mut self, a: &Self::Facts, b: &Self::Facts) -> Option<f64> {
+        let _ = (a, b);
+        None
+    }
+
+    /// A number that the strength of two such columns does not exceed.
+    fn most(&self, a: &Self::Facts, b: &Self::Facts) -> f64 {
+        let _ = (a, b);
+        f64::INFINITY
+    }
+
+    /// Whether a strength equal to the bound makes redundant, as in steps 11 and 16 of SAOLA;
+    /// for Fisher's Z section 3.4.2 of the paper compares strictly.
+    fn ties_count(&self) -> bool;
+}
+
+/// Which measure, as the user names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeasureKind {
+    /// Symmetrical uncertainty.
+    Su,
+    /// Mutual information.
+    Mi,
+    /// Fisher's Z.
+    FisherZ,
+    /// The likelihood-ratio test.
+    G2,
+}
+
+impl MeasureKind {
+    /// Every measure.
+    pub const ALL: [Self; 4] = [Self::Su, Self::Mi, Self::FisherZ, Self::G2];
+
+    /// The name on the command line and in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Su => "su",
+            Self::Mi => "mi",
+            Self::FisherZ => "fisher-z",
+            Self::G2 => "g2",
+        }
+    }
+
+    /// The measure of that name, or by the schema for `auto`: `discrete` where every column is
+    /// of an integer, bool or dictionary type.
+    pub fn parse(name: &str, integral: bool, discrete: Self) -> Result<Self> {
+        if name == "auto" {
+            return Ok(if integral { discrete } else { Self::FisherZ });
+        }
+        let known = |kind: &Self| kind.name() == name;
+        Self::ALL
+            .into_iter()
+            .find(known)
+            .ok_or_else(|| Error::param("measure", name, "auto, su, mi, fisher-z or g2"))
+    }
+}
+
+/// Rows that weights are worth: `(sum v)^2 / sum v^2`, Kish's effective sample size.
+#[must_use]
+pub fn effective_rows(n: usize, weight: Option<&[f64]>) -> f64 {
+    weight.map_or(n as f64, |v| {
+        let (sum, square): (f64, f64) = (v.iter().sum(), v.iter().map(|v| v * v).sum());
+        sum * sum / square
+    })
+}
+
+/// The target as numbers: itself, 0 and 1 for two classes, or class names that are numbers.
+pub fn numeric_target(target: &Target) -> Result<Vec<f64>> {
+    match target {
+        Target::Numbers(y) => Ok(y.clone()),
+        Target::Classes { names, codes } => {
+            let value = |name: &String| name.trim().parse().ok().filter(|v: &f64| v.is_finite());
+            let values: Option<Vec<f64>> = names.iter().map(value).collect();
+            let values = match values {
+                Some(values) => values,
+                None if names.len() == 2 => vec![0.0, 1.0],
+                None => {
+                    return Err(Error::Data(format!(
+                        "class {:?} is no number, and this method reads the target as one; \
+                         choose --measure su, or recode the classes",
+                        names[0]
+                    )));
+                }
+            };
+            Ok(codes.iter().map(|c| values[*c as usize]).collect())
+        }
+    }
+}
+
+/// The target as codes, a level a class or distinct number.
+pub fn coded_target(target: &Target) -> Result<ColumnData> {
+    let data = match target {
+        Target::Classes { codes, .. } => {
+            let y: Vec<f64> = codes.iter().map(|c| f64::from(*c)).collect();
+            crate::compact::encode(Column::dense(&y))
+        }
+        Target::Numbers(y) => crate::compact::encode(Column::dense(y)),
+    };
+    let data = data.ok_or_else(|| {
+        Error::Data(
+            "the target has more than 256 levels, too many for a discrete measure; \
+             choose --measure fisher-z"
+                .into(),
+        )
+    })?;
+    let two = matches!(&data, ColumnData::Codes { levels, .. } if levels.len() == 2);
+    match data {
+        ColumnData::Codes { codes, .. } if two => {
+            let mut words = vec![0u64; codes.len().div_ceil(64)];
+            let ones = codes.iter().enumerate().filter(|(_, c)| **c == 1);
+            ones.for_each(|(i, _)| words[i / 64] |= 1 << (i % 64));
+            Ok(ColumnData::Bits { rows: codes.len(), words })
+        }
+        data => Ok(data),
+    }
+}
