@@ -70,8 +70,16 @@ fn run() {
     let sizes = if given.is_empty() { vec![1000, 4000] } else { given };
     println!("GFLOP/s, one thread\n     p   width    gemm  push   share");
     for p in sizes {
-        let (g32, g64) = if std::env::var("ONLY").is_ok() { (1.0,1.0) } else { (gemm(p, 0.5f32, 1.0), gemm(p, 0.5f64, 1.0)) };
-        let (r32, r64) = if std::env::var("ONLY").is_ok() { (accumulate(p, false), 1.0) } else { (accumulate(p, false), accumulate(p, true)) };
+        let (g32, g64) = if std::env::var("ONLY").is_ok() {
+            (1.0, 1.0)
+        } else {
+            (gemm(p, 0.5f32, 1.0), gemm(p, 0.5f64, 1.0))
+        };
+        let (r32, r64) = if std::env::var("ONLY").is_ok() {
+            (accumulate(p, false), 1.0)
+        } else {
+            (accumulate(p, false), accumulate(p, true))
+        };
         println!("{p:6}     f32  {g32:6.1} {r32:6.1}  {:5.2}", r32 / g32);
         println!("{p:6}     f64  {g64:6.1} {r64:6.1}  {:5.2}", r64 / g64);
         println!("{p:6}     f32 / f64       {:5.2}", r32 / r64);

@@ -77,10 +77,9 @@ impl Row<'_> {
         match self {
             Self::F32(x) => x.iter().position(|v| f64::from(v.abs()) > most || v.is_nan()),
             Self::F64(x) => x.iter().position(|v| v.abs() > most || v.is_nan()),
-            Self::Sparse { index, value } => value
-                .iter()
-                .position(|v| v.abs() > most || v.is_nan())
-                .map(|at| index[at] as usize),
+            Self::Sparse { index, value } => {
+                value.iter().position(|v| v.abs() > most || v.is_nan()).map(|at| index[at] as usize)
+            }
         }
     }
 

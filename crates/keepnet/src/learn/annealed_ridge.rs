@@ -14,7 +14,7 @@
 
 use super::extract::{Extract, ranked};
 use super::gcv;
-use super::gram::{Gram, gather, largest, sizes, solve};
+use super::gram::{Gram, largest, sizes, solve};
 use super::ols::check_ridge;
 use crate::error::{Error, Result};
 use crate::selection::Value;
@@ -55,18 +55,12 @@ impl AnnealedRidge {
     }
 
     /// Eliminates down to `k`; `gone` is told who leaves, the weakest of a stage first.
-    fn eliminate(
-        &self,
-        gram: &Gram,
-        k: usize,
-        mut gone: impl FnMut(usize),
-    ) -> Result<Vec<usize>> {
+    fn eliminate(&self, gram: &Gram, k: usize, mut gone: impl FnMut(usize)) -> Result<Vec<usize>> {
         // An exact zero could meet a singular S; a ridge this small changes no ranking.
         let ridge = self.ridge(gram).max(super::gram::JITTER);
         let mut alive: Vec<usize> = (0..gram.p()).collect();
-        let mut s = gram.s.clone();
-        let mut xy = gram.xy.clone();
         while alive.len() > k {
+            let (mut s, xy) = gram.sub(&alive);
             let size = sizes(&solve(&mut s, &xy, ridge)?);
             let next = ((1.0 - self.params.drop) * alive.len() as f64).ceil() as usize;
             let keep = largest(&size, next.min(alive.len() - 1).max(k));
@@ -76,11 +70,6 @@ impl AnnealedRidge {
                 gone(alive[at]);
             }
             alive = keep.iter().map(|at| alive[*at]).collect();
-            for j in 0..s.ncols() {
-                s[(j, j)] -= ridge;
-            }
-            s = gather(&s, &keep);
-            xy = xy.iter().map(|xy| keep.iter().map(|at| xy[*at]).collect()).collect();
         }
         Ok(alive)
     }

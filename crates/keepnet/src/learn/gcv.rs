@@ -54,20 +54,12 @@ fn tridiagonalise(gram: &Gram) -> Tridiagonal {
         let mut factor = Mat::<f64>::zeros(block, p - 1);
         let first = tridiag::tridiag_in_place_scratch::<f64>(p, Par::Seq, Default::default());
         let second =
-            householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<f64>(
-                p - 1,
-                block,
-                right.ncols(),
-            );
+            householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<
+                f64,
+            >(p - 1, block, right.ncols());
         let mut memory = MemBuffer::new(first.or(second));
         let stack = MemStack::new(&mut memory);
-        tridiag::tridiag_in_place(
-            s.as_mut(),
-            factor.as_mut(),
-            Par::Seq,
-            stack,
-            Default::default(),
-        );
+        tridiag::tridiag_in_place(s.as_mut(), factor.as_mut(), Par::Seq, stack, Default::default());
         let outputs = right.ncols();
         householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
             s.as_ref().submatrix(1, 0, p - 1, p - 1),

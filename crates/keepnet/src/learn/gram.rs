@@ -53,8 +53,7 @@ impl Model {
     /// The margins of one row.
     pub fn predict(&self, x: crate::row::Row<'_>, out: &mut [f64]) {
         for ((out, weight), b0) in out.iter_mut().zip(&self.weight).zip(&self.intercept) {
-            let dot: f64 =
-                self.index.iter().zip(weight).map(|(j, b)| b * x.get(*j as usize)).sum();
+            let dot: f64 = self.index.iter().zip(weight).map(|(j, b)| b * x.get(*j as usize)).sum();
             *out = b0 + dot;
         }
     }
@@ -163,10 +162,8 @@ impl Gram {
     pub fn model(&self, set: &[usize], b: &[Vec<f64>]) -> Model {
         let mut order: Vec<usize> = (0..set.len()).collect();
         order.sort_by_key(|at| self.index[set[*at]]);
-        let weight: Vec<Vec<f64>> = b
-            .iter()
-            .map(|b| order.iter().map(|at| b[*at] / self.sd[set[*at]]).collect())
-            .collect();
+        let weight: Vec<Vec<f64>> =
+            b.iter().map(|b| order.iter().map(|at| b[*at] / self.sd[set[*at]]).collect()).collect();
         let offset = |(w, mean): (&Vec<f64>, &f64)| {
             let dot: f64 = order.iter().zip(w).map(|(at, w)| w * self.mean[set[*at]]).sum();
             mean - dot

@@ -124,10 +124,13 @@ impl Packed {
         let scratch = || vec![T::narrow(0.0); TILE * TILE];
         if rayon::current_num_threads() > 1 && panels.len() > 1 {
             // The longest panels first, as the last one begun decides when all are done.
-            panels.into_par_iter().rev().with_max_len(1).for_each_init(
-                scratch,
-                |tile, (from, to, panel)| update_panel(x, rows, from, to, panel, decay, tile),
-            );
+            panels
+                .into_par_iter()
+                .rev()
+                .with_max_len(1)
+                .for_each_init(scratch, |tile, (from, to, panel)| {
+                    update_panel(x, rows, from, to, panel, decay, tile)
+                });
         } else {
             let mut tile = scratch();
             for (from, to, panel) in panels {
