@@ -12,11 +12,16 @@
 //! for the ridge; memory two copies of `S`. Source: specs of this project; the schedule follows
 //! Barbu, She, Ding and Gramajo, PAMI 39 (2017), the elimination is ours.
 
+use super::RowLearner;
+use super::averaged::{Averaged, SHARED, info, optional, shared};
 use super::extract::{Extract, ranked};
 use super::gcv;
 use super::gram::{Gram, largest, sizes, solve};
 use super::ols::check_ridge;
+use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
 use crate::selection::Value;
 
 /// Settings of [`AnnealedRidge`].
@@ -105,4 +110,40 @@ impl Extract for AnnealedRidge {
     fn notes(&self, gram: &Gram) -> Result<Vec<(&'static str, Value)>> {
         Ok(vec![("ridge", self.ridge(gram).into())])
     }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "annealed-ridge",
+    "backward elimination with exact ridge solves, the ridge by generalised cross-validation",
+    "p^2 flops a row; 2.5 p^3 an extraction",
+    "this project, after Sun and Barbu, arXiv 1803.11521",
+    &[
+        SettingInfo {
+            name: "ridge",
+            default: "gcv",
+            help: "ridge on correlations, a number of at least 0, or gcv",
+        },
+        SettingInfo {
+            name: "drop",
+            default: "0.1",
+            help: "share of the features let go in a stage",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = AnnealedRidgeParams {
+        ridge: match spec.settings.get("ridge").map(String::as_str) {
+            Some("gcv") => None,
+            _ => optional(spec, "ridge")?,
+        },
+        drop: spec.get("drop", 0.1, "above 0 and below 1")?,
+    };
+    let extract = Box::new(AnnealedRidge::new(params)?);
+    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
 }

@@ -9,12 +9,17 @@
 //! squares, for which 1e-8 stands. Cost `p^3 / 3` for the pilot, then as `oelnet`. Source: Zou
 //! 2006; Sun and Barbu, arXiv 1803.11521, Algorithm 3.
 
+use super::RowLearner;
+use super::averaged::{Averaged, SHARED, info, optional, shared};
 use super::extract::Extract;
 use super::gram::{Gram, solve};
 use super::ols::check_ridge;
 use super::penalised::{self, check_lambda};
 use super::penalty::{Penalty, Shape};
+use crate::budget::Budget;
 use crate::error::Result;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
 use crate::selection::Value;
 
 /// Settings of [`Oalasso`].
@@ -82,4 +87,37 @@ impl Extract for Oalasso {
             }),
         )
     }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "oalasso",
+    "the adaptive lasso, weighted by a pilot fit",
+    "p^2 flops a row; p^3 / 3 and a walk along lambda",
+    "Zou 2006; Sun and Barbu, arXiv 1803.11521, Algorithm 3",
+    &[
+        SettingInfo {
+            name: "ridge",
+            default: "1e-8",
+            help: "ridge of the pilot; 1 is better than the published 0",
+        },
+        SettingInfo {
+            name: "lambda",
+            default: "by k",
+            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OalassoParams {
+        ridge: spec.get("ridge", 1e-8, "a number of at least 0")?,
+        lambda: optional(spec, "lambda")?,
+    };
+    let extract = Box::new(Oalasso::new(params)?);
+    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
 }

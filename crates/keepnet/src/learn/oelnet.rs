@@ -8,12 +8,17 @@
 //! l1_ratio`, `l2 = alpha (1 - l1_ratio)`. Source: Zou and Hastie 2005; Sun and Barbu, arXiv
 //! 1803.11521, whose tables `l2 = 0.01` reproduces (the slides state no value).
 
+use super::RowLearner;
+use super::averaged::{Averaged, SHARED, info, optional, shared};
 use super::extract::Extract;
 use super::gram::Gram;
 use super::ols::check_ridge;
 use super::penalised::{self, check_lambda};
 use super::penalty::{Penalty, Shape};
+use crate::budget::Budget;
 use crate::error::Result;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
 use crate::selection::Value;
 
 /// Settings of [`Oelnet`].
@@ -74,4 +79,33 @@ impl Extract for Oelnet {
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
         self.params.lambda.map(|lambda| Ok(penalised::support(&self.weights(gram, lambda))))
     }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "oelnet",
+    "the elastic net on running averages",
+    "p^2 flops a row; a walk along lambda",
+    "Zou and Hastie 2005; Sun and Barbu, arXiv 1803.11521",
+    &[
+        SettingInfo { name: "l2", default: "0.01", help: "weight of the squared norm" },
+        SettingInfo {
+            name: "lambda",
+            default: "by k",
+            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OelnetParams {
+        l2: spec.get("l2", 0.01, "a number of at least 0")?,
+        lambda: optional(spec, "lambda")?,
+    };
+    let extract = Box::new(Oelnet::new(params)?);
+    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
 }

@@ -12,11 +12,16 @@
 //! Algorithm 2; schedule of Barbu et al., PAMI 39 (2017). The ridge is ours; N, mu and eta are
 //! the values that reproduce the published tables, which state none.
 
+use super::RowLearner;
+use super::averaged::{Averaged, SHARED, info, shared};
 use super::extract::Extract;
 use super::gram::{Gram, largest, sizes};
 use super::ols::check_ridge;
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::kernel;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
 use crate::selection::Value;
 
 /// Settings of [`Ofsa`].
@@ -204,6 +209,39 @@ impl Extract for Ofsa {
     fn many_outputs(&self) -> bool {
         true
     }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "ofsa",
+    "gradient steps with an annealing schedule that lets features go",
+    "p^2 flops a row; 0.047 N p^2 an extraction",
+    "Sun and Barbu, arXiv 1803.11521, Algorithm 2; Barbu et al. 2017",
+    &[
+        SettingInfo { name: "iterations", default: "3000", help: "length N of the schedule" },
+        SettingInfo { name: "mu", default: "10", help: "how fast the schedule lets features go" },
+        SettingInfo {
+            name: "step",
+            default: "1.9",
+            help: "step over 1 / the largest eigenvalue, below 2",
+        },
+        SettingInfo { name: "ridge", default: "0", help: "ridge in the gradient" },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OfsaParams {
+        iterations: spec.get("iterations", 3000, "a whole number of at least 2")?,
+        mu: spec.get("mu", 10.0, "a number above 0")?,
+        step: spec.get("step", 1.9, "above 0 and below 2")?,
+        ridge: spec.get("ridge", 0.0, "a number of at least 0")?,
+    };
+    let extract = Box::new(Ofsa::new(params)?);
+    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
 }
 
 #[cfg(test)]

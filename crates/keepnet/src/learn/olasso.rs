@@ -9,12 +9,17 @@
 //! standardised features. Cost `p k` a feature with LARS. Source: Sun and Barbu, arXiv
 //! 1803.11521, whose solver is `solver=ista`; LARS and coordinate descent solve the same problem.
 
+use super::RowLearner;
+use super::averaged::{Averaged, SHARED, info, optional, shared};
 use super::extract::Extract;
 use super::gram::Gram;
 use super::lars::Lars;
 use super::penalised::{self, Solver, check_lambda};
 use super::penalty::{Penalty, Shape};
+use crate::budget::Budget;
 use crate::error::Result;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
 use crate::selection::Value;
 
 /// Settings of [`Olasso`].
@@ -85,4 +90,33 @@ impl Extract for Olasso {
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
         self.params.lambda.map(|lambda| Ok(penalised::support(&self.weights(gram, lambda))))
     }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "olasso",
+    "the lasso on running averages",
+    "p^2 flops a row; k p a feature",
+    "Sun and Barbu, arXiv 1803.11521; Efron et al. 2004",
+    &[
+        SettingInfo { name: "solver", default: "lars", help: "lars, cd, or ista as published" },
+        SettingInfo {
+            name: "lambda",
+            default: "by k",
+            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OlassoParams {
+        solver: spec.get("solver", Solver::Lars, "lars, cd or ista")?,
+        lambda: optional(spec, "lambda")?,
+    };
+    let extract = Box::new(Olasso::new(params)?);
+    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
 }

@@ -8,9 +8,14 @@
 //! the system is singular and a ridge is needed. Cost `p^3 / 3` flops an extraction. Source: Sun
 //! and Barbu, arXiv 1803.11521, "Online Least Squares".
 
+use super::RowLearner;
+use super::averaged::{Averaged, SHARED, info, shared};
 use super::extract::{Extract, ranked};
 use super::gram::{Gram, sizes, solve};
+use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
 use crate::selection::Value;
 
 /// Settings of [`Ols`].
@@ -80,4 +85,29 @@ impl Extract for Ols {
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
         Some(Ok((0..gram.p()).collect()))
     }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "ols",
+    "least squares on every feature",
+    "p^2 flops a row; p^3 / 3 an extraction",
+    "Sun and Barbu, arXiv 1803.11521",
+    &[
+        SettingInfo {
+            name: "ridge",
+            default: "0",
+            help: "ridge on correlations, needed with no more rows than features",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OlsParams { ridge: spec.get("ridge", 0.0, "a number of at least 0")? };
+    let extract = Box::new(Ols::new(params)?);
+    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
 }

@@ -8,10 +8,15 @@
 //! squares is at its worst; a ridge (ridge 0.1 to 10) repairs it. Cost `p^3 / 3` flops. Source:
 //! Sun and Barbu, arXiv 1803.11521, Algorithm 1 (the ridge is ours).
 
+use super::RowLearner;
+use super::averaged::{Averaged, SHARED, info, shared};
 use super::extract::{Extract, ranked};
 use super::gram::{Gram, largest, sizes};
 use super::ols::{OlsParams, check_ridge, full};
+use crate::budget::Budget;
 use crate::error::Result;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
 use crate::selection::Value;
 
 /// The `k` largest weights of the least-squares model.
@@ -48,4 +53,29 @@ impl Extract for Olsth {
     fn many_outputs(&self) -> bool {
         true
     }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "olsth",
+    "the k largest weights of least squares, refitted",
+    "p^2 flops a row; p^3 / 3 an extraction",
+    "Sun and Barbu, arXiv 1803.11521, Algorithm 1",
+    &[
+        SettingInfo {
+            name: "ridge",
+            default: "0",
+            help: "ridge on correlations, needed with no more rows than features",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OlsParams { ridge: spec.get("ridge", 0.0, "a number of at least 0")? };
+    let extract = Box::new(Olsth::new(params)?);
+    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
 }

@@ -9,11 +9,16 @@
 //! published strong signals, about 10 the weak ones; no single value does both. Source: Zhang,
 //! Annals of Statistics 38 (2010); Sun and Barbu, arXiv 1803.11521, Algorithm 4.
 
+use super::RowLearner;
+use super::averaged::{Averaged, SHARED, info, optional, shared};
 use super::extract::Extract;
 use super::gram::Gram;
 use super::penalised::{self, Solver, check_lambda};
 use super::penalty::{Penalty, Shape};
+use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
 use crate::selection::Value;
 
 /// Settings of [`Omcp`].
@@ -88,4 +93,35 @@ impl Extract for Omcp {
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
         self.params.lambda.map(|lambda| Ok(penalised::support(&self.weights(gram, lambda))))
     }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "omcp",
+    "the minimax concave penalty on running averages",
+    "p^2 flops a row; a walk along lambda",
+    "Zhang 2010; Sun and Barbu, arXiv 1803.11521, Algorithm 4",
+    &[
+        SettingInfo { name: "gamma", default: "3", help: "where the penalty goes flat, above 1" },
+        SettingInfo { name: "solver", default: "cd", help: "cd, or ista as published" },
+        SettingInfo {
+            name: "lambda",
+            default: "by k",
+            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OmcpParams {
+        gamma: spec.get("gamma", 3.0, "a number above 1")?,
+        solver: spec.get("solver", Solver::Cd, "cd or ista")?,
+        lambda: optional(spec, "lambda")?,
+    };
+    let extract = Box::new(Omcp::new(params)?);
+    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
 }

@@ -7,11 +7,16 @@
 //! Minimised by coordinate descent; `a = 3.7` is Fan and Li's value. Source: Fan and Li, JASA 96
 //! (2001); named among the framework's penalties by Sun and Barbu, arXiv 1803.11521.
 
+use super::RowLearner;
+use super::averaged::{Averaged, SHARED, info, optional, shared};
 use super::extract::Extract;
 use super::gram::Gram;
 use super::penalised::{self, check_lambda};
 use super::penalty::{Penalty, Shape};
+use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
 use crate::selection::Value;
 
 /// Settings of [`Oscad`].
@@ -74,4 +79,33 @@ impl Extract for Oscad {
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
         self.params.lambda.map(|lambda| Ok(penalised::support(&self.weights(gram, lambda))))
     }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "oscad",
+    "the smoothly clipped penalty on running averages",
+    "p^2 flops a row; a walk along lambda",
+    "Fan and Li 2001; Sun and Barbu, arXiv 1803.11521",
+    &[
+        SettingInfo { name: "a", default: "3.7", help: "where the penalty goes flat, above 2" },
+        SettingInfo {
+            name: "lambda",
+            default: "by k",
+            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OscadParams {
+        a: spec.get("a", 3.7, "a number above 2")?,
+        lambda: optional(spec, "lambda")?,
+    };
+    let extract = Box::new(Oscad::new(params)?);
+    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
 }

@@ -1,0 +1,411 @@
+//! A learner that accumulates running averages and extracts a model when asked.
+//!
+//! ```text
+//! rows -> running averages (and, with choose=holdout, every fifth block of 256 rows apart)
+//! selection: Gram -> the method's set of k (or the best size on its path) -> least squares
+//! ```
+//!
+//! A look costs an extraction and never changes what has been accumulated. The last extraction
+//! is kept until the next row comes.
+
+use std::cell::OnceCell;
+
+use serde::{Deserialize, Serialize};
+
+use super::RowLearner;
+use super::averages::{AveragesParams, GRID, RunningAverages};
+use super::extract::Extract;
+use super::gram::{Gram, JITTER, Model, solve};
+use super::path::{Choose, Path};
+use crate::block::FeatureId;
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::row::{Row, RowBlock, RowProblem};
+use crate::select::Status;
+use crate::selection::{Selected, Selection, Value};
+use crate::snapshot::{self, Snapshot};
+
+/// Settings that every method on running averages has.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AveragedParams {
+    /// Features to keep; `None` lets [`Choose`] decide.
+    pub k: Option<usize>,
+    /// How the number of features is chosen.
+    pub choose: Choose,
+    /// Forgetting and the width of block products.
+    pub averages: AveragesParams,
+}
+
+/// Running averages and the method that extracts from them.
+pub struct Averaged {
+    problem: RowProblem,
+    params: AveragedParams,
+    extract: Box<dyn Extract>,
+    state: State,
+    budget: Budget,
+    fit: OnceCell<Fit>,
+}
+
+/// What is saved.
+#[derive(Serialize, Deserialize)]
+struct State {
+    train: RunningAverages,
+    /// The rows set aside, where the choice asks for them.
+    holdout: Option<RunningAverages>,
+    rows: u64,
+}
+
+/// One extraction.
+#[derive(Clone)]
+struct Fit {
+    model: Model,
+    /// In the order of `model.index`.
+    score: Vec<f64>,
+    mean: Vec<f64>,
+    loss: f64,
+    variance: f64,
+    notes: Vec<(&'static str, Value)>,
+    warnings: Vec<String>,
+}
+
+impl Averaged {
+    /// An empty learner; the budget is checked here, before any row.
+    pub fn new(
+        problem: RowProblem,
+        params: AveragedParams,
+        extract: Box<dyn Extract>,
+        mut budget: Budget,
+    ) -> Result<Self> {
+        problem.check()?;
+        let holdout = params.choose == Choose::Holdout;
+        if holdout && params.averages.forget > 0.0 {
+            return Err(Error::Unsupported(
+                "choose=holdout cannot be used with forgetting: the rows set aside would be of \
+                 another time; use choose=bic"
+                    .into(),
+            ));
+        }
+        if problem.outputs() > 1 && !extract.many_outputs() {
+            return Err(Error::Unsupported(format!(
+                "{} works on one output, the target has {} classes; use annealed-ridge, ofsa, \
+                 olsth or ols",
+                extract.name(),
+                problem.classes.len()
+            )));
+        }
+        let (p, classes) = (problem.features(), problem.classes.len());
+        budget.take(Self::bytes_for(p, problem.outputs(), holdout), "the running averages")?;
+        let new = || RunningAverages::new(p, classes, params.averages);
+        let holdout = if holdout { Some(new()?) } else { None };
+        let state = State { train: new()?, holdout, rows: 0 };
+        Ok(Self { problem, params, extract, state, budget, fit: OnceCell::new() })
+    }
+
+    /// A learner that extracts from averages accumulated before.
+    pub fn resume(
+        problem: RowProblem,
+        params: AveragedParams,
+        extract: Box<dyn Extract>,
+        averages: RunningAverages,
+    ) -> Result<Self> {
+        let mut learner = Self::new(problem, params, extract, Budget::unlimited())?;
+        let (features, classes) = (averages.features(), averages.classes());
+        if (features, classes) != (learner.problem.features(), learner.problem.classes.len()) {
+            return Err(Error::Snapshot("it has other features or classes".into()));
+        }
+        learner.state.rows = averages.rows();
+        learner.state.train = averages;
+        Ok(learner)
+    }
+
+    /// Bytes of the averages, a second set where rows are set aside, and of an extraction.
+    #[must_use]
+    pub fn bytes_for(features: usize, outputs: usize, holdout: bool) -> u64 {
+        let sets = if holdout { 3 } else { 1 };
+        sets * RunningAverages::bytes_for(features, outputs) + 16 * (features as u64).pow(2)
+    }
+
+    /// The averages of every row so far, those set aside included.
+    pub fn averages(&self) -> Result<RunningAverages> {
+        let mut all = self.state.train.clone();
+        if let Some(holdout) = &self.state.holdout {
+            all.merge(holdout)?;
+        }
+        Ok(all)
+    }
+
+    fn fit(&self) -> Result<&Fit> {
+        if let Some(fit) = self.fit.get() {
+            return Ok(fit);
+        }
+        let fit = self.extract_now()?;
+        Ok(self.fit.get_or_init(|| fit))
+    }
+
+    fn extract_now(&self) -> Result<Fit> {
+        let gram = match &self.state.holdout {
+            None => self.state.train.gram()?,
+            Some(_) => self.averages()?.gram()?,
+        };
+        let mut notes = self.extract.notes(&gram)?;
+        let mut warnings = Vec::new();
+        let set = match (self.extract.fixed(&gram), self.params.k) {
+            (Some(set), _) => set?,
+            (None, Some(k)) => {
+                if k > gram.p() {
+                    warnings.push(format!(
+                        "k is {k} but {} features vary; all of them are kept",
+                        gram.p()
+                    ));
+                }
+                self.extract.choose(&gram, k.min(gram.p()))?
+            }
+            (None, None) => {
+                let set = self.best_size(&gram)?;
+                notes.push(("k_chosen", set.len().into()));
+                set
+            }
+        };
+        if set.len() as f64 >= gram.n {
+            return Err(Error::Data(format!(
+                "{} features cannot be fitted to {:.0} rows; give a smaller -k or more rows",
+                set.len(),
+                gram.n
+            )));
+        }
+        Self::refit(&gram, &set, notes, warnings)
+    }
+
+    fn best_size(&self, gram: &Gram) -> Result<Vec<usize>> {
+        let most = |gram: &Gram| gram.p().min((gram.n / 2.0) as usize).max(1);
+        match (&self.state.holdout, self.params.choose) {
+            (Some(holdout), _) if holdout.rows() > 1 => {
+                let train = self.state.train.gram()?;
+                let path = Path::new(&train, self.extract.rank(&train, most(&train))?)?;
+                let k = path.best_on(&train, holdout);
+                self.extract.choose(gram, k.min(gram.p()))
+            }
+            (_, choose) => {
+                let path = Path::new(gram, self.extract.rank(gram, most(gram))?)?;
+                Ok(path.set(path.best(gram, choose == Choose::Ebic)))
+            }
+        }
+    }
+
+    fn refit(
+        gram: &Gram,
+        set: &[usize],
+        mut notes: Vec<(&'static str, Value)>,
+        warnings: Vec<String>,
+    ) -> Result<Fit> {
+        if set.is_empty() {
+            let intercept = gram.mean_y.clone();
+            let weight = vec![Vec::new(); intercept.len()];
+            let model = Model { index: Vec::new(), weight, intercept };
+            let (loss, none) = (0.5 * gram.yy.iter().sum::<f64>(), Vec::new());
+            let (score, mean) = (none.clone(), none);
+            return Ok(Fit { model, score, mean, loss, variance: 2.0 * loss, notes, warnings });
+        }
+        let b = gram.refit(set)?;
+        let rss = gram.rss(set, &b);
+        let variance: f64 = gram.yy.iter().sum();
+        notes.push(("effective_rows", gram.n.into()));
+        notes.push(("r_squared", (1.0 - rss / variance.max(f64::MIN_POSITIVE)).into()));
+        let mut set = set.to_vec();
+        set.sort_by_key(|j| gram.index[*j]);
+        let b = if set.is_sorted() { b } else { gram.refit(&set)? };
+        let score = removal_costs(gram, &set, &b)?;
+        let mean = set.iter().map(|j| gram.mean[*j]).collect();
+        let model = gram.model(&set, &b);
+        Ok(Fit { model, score, mean, loss: 0.5 * rss, variance, notes, warnings })
+    }
+}
+
+/// `1/2 sum b_j^2 / (S_AA^-1)_jj`: how much the loss grows when one feature leaves the refit.
+fn removal_costs(gram: &Gram, set: &[usize], b: &[Vec<f64>]) -> Result<Vec<f64>> {
+    let m = set.len();
+    let (mut s, _) = gram.sub(set);
+    let units: Vec<Vec<f64>> =
+        (0..m).map(|j| (0..m).map(|i| f64::from(u8::from(i == j))).collect()).collect();
+    let inverse = solve(&mut s, &units, JITTER)?;
+    let cost = |j: usize| b.iter().map(|b| 0.5 * b[j] * b[j] / inverse[j][j]).sum();
+    Ok((0..m).map(cost).collect())
+}
+
+impl RowLearner for Averaged {
+    fn learn_block(&mut self, rows: &RowBlock) -> Result<()> {
+        let Some(holdout) = &mut self.state.holdout else {
+            self.state.train.push(rows)?;
+            self.state.rows += rows.len() as u64;
+            self.fit.take();
+            return Ok(());
+        };
+        // Split by the row's own number, so that the source's blocks cannot matter.
+        let (mut here, mut apart) = (
+            RowBlock::new(rows.features(), rows.len()),
+            RowBlock::new(rows.features(), rows.len()),
+        );
+        for (i, row) in rows.rows().enumerate() {
+            let block = (self.state.rows + i as u64) / GRID as u64;
+            let part = if block % 5 == 4 { &mut apart } else { &mut here };
+            part.push(row, rows.y()[i], rows.weight()[i])?;
+        }
+        self.state.train.push(&here)?;
+        holdout.push(&apart)?;
+        self.state.rows += rows.len() as u64;
+        self.fit.take();
+        Ok(())
+    }
+
+    fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
+        self.fit()?.model.predict(x, out);
+        Ok(())
+    }
+
+    fn selection(&self) -> Result<Selection> {
+        let fit = self.fit()?;
+        let selected = fit.model.index.iter().enumerate().map(|(at, j)| Selected {
+            id: FeatureId::new(u64::from(*j)),
+            name: self.problem.names[*j as usize].clone(),
+            source: 0,
+            arrival: u64::from(*j),
+            order: at,
+            group: None,
+            coefficient: fit.model.weight.iter().map(|w| w[at]).collect(),
+            score: fit.score[at],
+            p_value: None,
+            mean: fit.mean[at],
+            missing: 0,
+        });
+        let mut params = vec![("k", self.params.k.map_or(Value::from("auto"), Value::from))];
+        params.extend(self.extract.params());
+        params.push(("choose", self.params.choose.name().into()));
+        params.push(("forget", self.params.averages.forget.into()));
+        let width = if self.params.averages.wide { "f64" } else { "f32" };
+        params.push(("products", width.into()));
+        let mut selection = Selection {
+            method: self.extract.name(),
+            params,
+            selected: selected.collect(),
+            intercept: fit.model.intercept.clone(),
+            score_kind: "loss increase if removed",
+            loss: Some(fit.loss),
+            metrics: fit.notes.clone(),
+            warnings: fit.warnings.clone(),
+            ..Selection::default()
+        };
+        selection.metrics.push(("rows", self.state.rows.into()));
+        selection.sort();
+        Ok(selection)
+    }
+
+    fn status(&self) -> Status {
+        let fit = self.fit.get();
+        Status {
+            kept: fit.map_or(0, |fit| fit.model.index.len()),
+            loss: fit.map(|fit| fit.loss),
+            substitutions: 0,
+            bytes: self.budget.peak(),
+        }
+    }
+
+    fn averages(&self) -> Option<Result<RunningAverages>> {
+        Some(self.averages())
+    }
+}
+
+impl Snapshot for Averaged {
+    fn save(&self) -> Result<Vec<u8>> {
+        snapshot::encode(&self.state)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let state: State = snapshot::decode(state)?;
+        let same = |a: &RunningAverages| {
+            a.sound()
+                && (a.features(), a.classes())
+                    == (self.problem.features(), self.problem.classes.len())
+        };
+        if !same(&state.train) || !state.holdout.iter().all(same) {
+            return Err(Error::Snapshot("it has other features or classes".into()));
+        }
+        if state.holdout.is_some() != self.state.holdout.is_some() {
+            return Err(Error::Snapshot("it was made with another --set choose".into()));
+        }
+        self.state = state;
+        self.fit.take();
+        Ok(())
+    }
+}
+
+/// The settings shared by every method on running averages.
+pub(crate) const SHARED: [SettingInfo; 3] = [
+    SettingInfo {
+        name: "choose",
+        default: "bic",
+        help: "how many features when k is not given: bic, ebic or holdout",
+    },
+    SettingInfo {
+        name: "forget",
+        default: "0",
+        help: "share of the past that each row lets go, 0 to below 1; 0.01 follows a drift",
+    },
+    SettingInfo {
+        name: "products",
+        default: "f32",
+        help: "width of block products: f32, or f64 at half the speed",
+    },
+];
+
+/// Reads the shared settings.
+pub(crate) fn shared(spec: &MethodSpec) -> Result<AveragedParams> {
+    if spec.k == Some(0) {
+        return Err(Error::param("k", 0, "at least 1"));
+    }
+    let products: String = spec.get("products", "f32".into(), "f32 or f64")?;
+    if products != "f32" && products != "f64" {
+        return Err(Error::param("products", products, "f32 or f64"));
+    }
+    Ok(AveragedParams {
+        k: spec.k,
+        choose: spec.get("choose", Choose::Bic, "bic, ebic or holdout")?,
+        averages: AveragesParams {
+            forget: spec.get("forget", 0.0, "a number from 0 to below 1")?,
+            wide: products == "f64",
+        },
+    })
+}
+
+/// A setting that may be left to the method.
+pub(crate) fn optional(spec: &MethodSpec, name: &'static str) -> Result<Option<f64>> {
+    match spec.settings.get(name) {
+        None => Ok(None),
+        Some(_) => spec.get(name, 0.0, "a number").map(Some),
+    }
+}
+
+/// The registry's entry of a method on running averages.
+pub(crate) const fn info(
+    name: &'static str,
+    summary: &'static str,
+    cost: &'static str,
+    paper: &'static str,
+    settings: &'static [SettingInfo],
+    make: super::MakeRows,
+) -> MethodInfo {
+    MethodInfo {
+        name,
+        stream: Stream::Samples,
+        summary,
+        tasks: "regression, classification",
+        cost,
+        memory: "4 p^2 bytes, and 16 p^2 while extracting",
+        paper,
+        scans: 1,
+        needs_k: false,
+        has_loss: true,
+        settings,
+        make: Maker::Rows(make),
+    }
+}
