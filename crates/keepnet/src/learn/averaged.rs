@@ -64,7 +64,6 @@ struct Fit {
     score: Vec<f64>,
     mean: Vec<f64>,
     loss: f64,
-    variance: f64,
     notes: Vec<(&'static str, Value)>,
     warnings: Vec<String>,
 }
@@ -205,7 +204,7 @@ impl Averaged {
             let model = Model { index: Vec::new(), weight, intercept };
             let (loss, none) = (0.5 * gram.yy.iter().sum::<f64>(), Vec::new());
             let (score, mean) = (none.clone(), none);
-            return Ok(Fit { model, score, mean, loss, variance: 2.0 * loss, notes, warnings });
+            return Ok(Fit { model, score, mean, loss, notes, warnings });
         }
         let b = gram.refit(set)?;
         let rss = gram.rss(set, &b);
@@ -218,7 +217,7 @@ impl Averaged {
         let score = removal_costs(gram, &set, &b)?;
         let mean = set.iter().map(|j| gram.mean[*j]).collect();
         let model = gram.model(&set, &b);
-        Ok(Fit { model, score, mean, loss: 0.5 * rss, variance, notes, warnings })
+        Ok(Fit { model, score, mean, loss: 0.5 * rss, notes, warnings })
     }
 }
 

@@ -26,6 +26,7 @@ mod packed;
 pub mod path;
 pub mod penalised;
 mod penalty;
+pub mod saved;
 #[cfg(test)]
 mod testing;
 
@@ -44,6 +45,7 @@ pub use omcp::{Omcp, OmcpParams};
 pub use oscad::{Oscad, OscadParams};
 pub use path::{Choose, Path};
 pub use penalised::Solver;
+pub use saved::SavedAverages;
 
 use crate::budget::Budget;
 use crate::error::Result;

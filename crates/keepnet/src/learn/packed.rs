@@ -88,11 +88,6 @@ impl Packed {
         &self.values[start(i)..start(i + 1)]
     }
 
-    /// Every entry.
-    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
-        &mut self.values
-    }
-
     /// `C += other`.
     pub(crate) fn add(&mut self, other: &Self) {
         for (a, b) in self.values.iter_mut().zip(&other.values) {
