@@ -137,6 +137,16 @@ pub fn methods() -> &'static [&'static MethodInfo] {
         &learn::oelnet::INFO,
         &learn::omcp::INFO,
         &learn::oscad::INFO,
+        &learn::sgd::INFO,
+        &learn::tsgd::INFO,
+        &learn::siht::INFO,
+        &learn::truncated_gradient::INFO,
+        &learn::opg::INFO,
+        &learn::rda::INFO,
+        &learn::opg_sadmm::INFO,
+        &learn::rda_sadmm::INFO,
+        &learn::ofs::INFO,
+        &learn::sofs::INFO,
     ]
 }
 

@@ -69,21 +69,43 @@ impl RunningAverages {
     #[must_use]
     pub fn error_of(&self, model: &Model) -> Vec<f64> {
         let m = self.settled();
-        let at = |i: u32, j: u32| m.xx.get(i.max(j) as usize, i.min(j) as usize);
         let error = |output: usize| {
             let b = &model.weight[output];
-            let (mut linear, mut quadratic, mut mean) = (0.0, 0.0, model.intercept[output]);
-            for (i, bi) in model.index.iter().zip(b) {
-                linear += bi * m.xy[output][*i as usize];
-                mean += bi * m.mean_x[*i as usize];
-                let row: f64 = model.index.iter().zip(b).map(|(j, bj)| bj * at(*i, *j)).sum();
-                quadratic += bi * row;
-            }
-            let offset = mean - m.mean_y[output];
-            (m.yy[output] - 2.0 * linear + quadratic) / m.weight + offset * offset
+            let dot = |v: &[f64]| -> f64 {
+                model.index.iter().zip(b).map(|(i, b)| b * v[*i as usize]).sum()
+            };
+            let offset = model.intercept[output] + dot(&m.mean_x) - m.mean_y[output];
+            let fit = quadratic(&m, &model.index, b) - 2.0 * dot(&m.xy[output]);
+            (m.yy[output] + fit) / m.weight + offset * offset
         };
         (0..m.yy.len()).map(error).collect()
     }
+
+    /// Mean square of the difference of two models' margins on these rows, over all outputs.
+    #[must_use]
+    pub fn difference_of(&self, a: &Model, b: &Model) -> f64 {
+        let m = self.settled();
+        let mut index: Vec<u32> = a.index.iter().chain(&b.index).copied().collect();
+        index.sort_unstable();
+        index.dedup();
+        let of = |model: &Model, output: usize, j: &u32| {
+            model.index.binary_search(j).map_or(0.0, |at| model.weight[output][at])
+        };
+        let one = |output: usize| {
+            let d: Vec<f64> = index.iter().map(|j| of(a, output, j) - of(b, output, j)).collect();
+            let mean: f64 = index.iter().zip(&d).map(|(j, d)| d * m.mean_x[*j as usize]).sum();
+            let offset = a.intercept[output] - b.intercept[output] + mean;
+            quadratic(&m, &index, &d) / m.weight + offset * offset
+        };
+        (0..m.yy.len()).map(one).sum()
+    }
+}
+
+/// `b'C b` over the features `index`.
+fn quadratic(m: &Moments, index: &[u32], b: &[f64]) -> f64 {
+    let at = |i: u32, j: u32| m.xx.get(i.max(j) as usize, i.min(j) as usize);
+    let row = |i: u32| index.iter().zip(b).map(|(j, b)| b * at(i, *j)).sum::<f64>();
+    index.iter().zip(b).map(|(i, b)| b * row(*i)).sum()
 }
 
 impl Gram {

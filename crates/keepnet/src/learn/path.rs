@@ -3,7 +3,8 @@
 //! ```text
 //! S in ranked order = L L';  z = L^-1 s;  RSS_k = syy - sum_{i <= k} z_i^2    for every k at once
 //! BIC(k) = n_eff log RSS_k + k log n_eff        EBIC(k) = BIC(k) + 2 k log p
-//! hold-out: mean squared error of the refit on k features, on rows set aside
+//! hold-out: mean squared error of the refit on k features, on rows set aside; the smallest k
+//!           within one standard error of the least
 //! ```
 //!
 //! BIC compares sizes along one method's path; across methods it rewards the support that fits
@@ -105,20 +106,27 @@ impl Path {
         (1..=self.ranking.len()).min_by(better).unwrap_or(1)
     }
 
-    /// The size of least error on `holdout`, among all small sizes and a geometric grid above.
+    /// The smallest size whose error on `holdout` is within one standard error of the least,
+    /// among all small sizes and a geometric grid above.
+    ///
+    /// The standard error is that of the difference of the two models' squared errors,
+    /// `sqrt(4 error E (f_k - f_best)^2 / n)`: a few noise features never cost more than that.
     #[must_use]
     pub fn best_on(&self, gram: &Gram, holdout: &RunningAverages) -> usize {
-        let mut best = (f64::INFINITY, 1);
-        let mut k = 1;
-        while k <= self.ranking.len() {
-            let model = gram.model(&self.ranking[..k], &self.weights(k));
-            let error: f64 = holdout.error_of(&model).iter().sum();
-            if error < best.0 {
-                best = (error, k);
-            }
-            k += 1 + k / 20;
-        }
-        best.1
+        let model = |k: usize| gram.model(&self.ranking[..k], &self.weights(k));
+        let grid = std::iter::successors(Some(1), |k| Some(k + 1 + k / 20))
+            .take_while(|k| *k <= self.ranking.len());
+        let error = |k| (k, holdout.error_of(&model(k)).iter().sum::<f64>());
+        let tried: Vec<(usize, f64)> = grid.map(error).collect();
+        let Some((best, least)) = tried.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+            return 1;
+        };
+        let (best_model, n) = (model(best), holdout.effective_rows().max(1.0));
+        let close = |(k, error): &&(usize, f64)| {
+            let apart = holdout.difference_of(&model(*k), &best_model);
+            error - least <= (4.0 * least * apart / n).sqrt()
+        };
+        tried.iter().find(close).map_or(best, |(k, _)| *k)
     }
 
     /// Least squares on the first `k` of the ranking: `L_k' b = z_k`.
@@ -171,6 +179,6 @@ mod tests {
         assert_eq!(path.best(&gram, true), 5);
         let mut other = RunningAverages::new(20, 0, AveragesParams::default()).unwrap();
         other.push(&testing::rows(4000, 20, 5, 77)).unwrap();
-        assert!((5..=7).contains(&path.best_on(&gram, &other)));
+        assert_eq!(path.best_on(&gram, &other), 5);
     }
 }
