@@ -233,16 +233,23 @@ pub(crate) fn gather(s: &Mat<f64>, keep: &[usize]) -> Mat<f64> {
 }
 
 /// Solves `(S + ridge I) b = xy` for every output; `S` is used up.
+///
+/// Block products in f32 leave an error of some 1e-7 in `S`, which can turn a singular matrix
+/// into an indefinite one; where the factorisation fails the diagonal is raised past that error,
+/// to at most 1e-5 more, before giving up.
 pub(crate) fn solve(s: &mut Mat<f64>, xy: &[Vec<f64>], ridge: f64) -> Result<Vec<Vec<f64>>> {
     let p = s.nrows();
-    for j in 0..p {
-        s[(j, j)] += ridge;
+    for more in [ridge, 1e-7, 1e-6, 1e-5] {
+        (0..p).for_each(|j| s[(j, j)] += more);
+        let Ok(llt) = s.llt(faer::Side::Lower) else { continue };
+        let mut b = Mat::from_fn(p, xy.len(), |i, output| xy[output][i]);
+        llt.solve_in_place(b.as_mut());
+        let out: Vec<Vec<f64>> = (0..xy.len()).map(|o| b.col_as_slice(o).to_vec()).collect();
+        if out.iter().flatten().all(|v| v.is_finite()) {
+            return Ok(out);
+        }
     }
-    let llt = s.llt(faer::Side::Lower).map_err(|_| singular())?;
-    let mut b = Mat::from_fn(p, xy.len(), |i, output| xy[output][i]);
-    llt.solve_in_place(b.as_mut());
-    let out: Vec<Vec<f64>> = (0..xy.len()).map(|o| b.col_as_slice(o).to_vec()).collect();
-    if out.iter().flatten().all(|v| v.is_finite()) { Ok(out) } else { Err(singular()) }
+    Err(singular())
 }
 
 fn singular() -> Error {
