@@ -89,6 +89,22 @@ pub struct Feature<'a> {
     values: Values<'a>,
 }
 
+impl<'a> Feature<'a> {
+    /// A covariate in the shape of a pinned feature.
+    pub(crate) fn covariate(raw: &'a RawColumn, stats: ColumnStats) -> Self {
+        Self {
+            id: raw.id,
+            name: raw.name.as_str().into(),
+            source: raw.source,
+            arrival: 0,
+            pinned: true,
+            group: None,
+            stats,
+            values: Values::Borrowed(&raw.data),
+        }
+    }
+}
+
 impl Feature<'_> {
     /// The values, finite, a value for each row that counts.
     #[must_use]

@@ -229,6 +229,20 @@ impl<'a> Column<'a> {
         matches!(self, Self::F32(_) | Self::F64(_))
     }
 
+    /// The rows of a dense column that lie in `rows`; other storage has no such view.
+    ///
+    /// # Panics
+    ///
+    /// Where the column is not dense.
+    #[must_use]
+    pub fn slice(&self, rows: std::ops::Range<usize>) -> Self {
+        match *self {
+            Self::F32(x) => Self::F32(&x[rows]),
+            Self::F64(x) => Self::F64(&x[rows]),
+            _ => panic!("only dense columns have slices"),
+        }
+    }
+
     /// `sum x_i v_i`.
     #[must_use]
     pub fn dot(&self, v: &[f64]) -> f64 {
@@ -250,12 +264,20 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// `out[g] = sum x_i v[g]_i`; a product has the same digits whatever shares the call.
-    pub fn dot_group(&self, v: &[&[f64]], out: &mut [f64]) {
+    /// `sum x_i g_i`, `sum x_i d_i` and `sum x_i^2 d_i` in one pass.
+    #[must_use]
+    pub fn slope_curve(&self, g: &[f64], d: &[f64]) -> (f64, f64, f64) {
         match *self {
-            Self::F32(x) => dense_group(x, v, out),
-            Self::F64(x) => dense_group(x, v, out),
-            _ => v.iter().zip(out).for_each(|(v, out)| *out = self.dot(v)),
+            Self::F32(x) => kernel::slope_curve(x, g, d),
+            Self::F64(x) => kernel::slope_curve(x, g, d),
+            _ => {
+                let (mut a, mut b, mut c) = (0.0, 0.0, 0.0);
+                self.each(|i, x| {
+                    let xd = x * d[i];
+                    (a, b, c) = (a + x * g[i], b + xd, c + xd * x);
+                });
+                (a, b, c)
+            }
         }
     }
 
@@ -393,12 +415,6 @@ impl<'a> Column<'a> {
     }
 }
 
-fn dense_group<T: Element>(x: &[T], v: &[&[f64]], out: &mut [f64]) {
-    for (v, out) in v.chunks(kernel::GROUP).zip(out.chunks_mut(kernel::GROUP)) {
-        kernel::dot_group(x, v, out);
-    }
-}
-
 fn sparse_dot<T: Element>(index: &[u32], x: &[T], v: &[f64]) -> f64 {
     let mut lanes = [0.0; 4];
     let (is, i_tail) = index.as_chunks::<4>();
@@ -483,8 +499,7 @@ mod tests {
             let mut out = [0.0; 7];
             assert_eq!(x.rows(), 7);
             assert_eq!(x.dot(&v), 50.0);
-            x.dot_group(&[&v, &v], &mut out[..2]);
-            assert_eq!(out[..2], [50.0, 50.0]);
+            assert_eq!(x.slope_curve(&v, &[2.0; 7]), (50.0, 6.0, 6.0));
             assert_eq!(x.moments(None, 0.0), (3.0, 3.0));
             assert_eq!(x.moments(Some(&v), 0.0), (50.0, 50.0));
             x.fill(&mut out);

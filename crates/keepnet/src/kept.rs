@@ -1,5 +1,7 @@
 //! The columns a method holds, within its byte budget.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::FeatureId;
@@ -46,6 +48,8 @@ impl Kept {
 pub struct KeptSet {
     slots: Vec<Kept>,
     #[serde(skip)]
+    by_id: HashMap<FeatureId, usize>,
+    #[serde(skip)]
     budget: Budget,
 }
 
@@ -53,13 +57,17 @@ impl KeptSet {
     /// An empty set within `budget`.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
-        Self { slots: Vec::new(), budget }
+        Self { slots: Vec::new(), by_id: HashMap::new(), budget }
     }
 
-    /// Takes over the budget after a restore.
-    pub fn set_budget(&mut self, mut budget: Budget) {
+    /// Completes a set that was read back: its index, and the budget of the run that goes on.
+    #[must_use]
+    pub fn resumed(mut self, mut budget: Budget) -> Self {
         budget.reset(self.bytes());
         self.budget = budget;
+        let ids = self.slots.iter().enumerate();
+        self.by_id = ids.filter_map(|(slot, kept)| Some((kept.id?, slot))).collect();
+        self
     }
 
     /// The budget as it was given.
@@ -94,7 +102,7 @@ impl KeptSet {
     /// The slot of a feature.
     #[must_use]
     pub fn slot(&self, id: FeatureId) -> Option<usize> {
-        self.slots.iter().position(|kept| kept.id == Some(id))
+        self.by_id.get(&id).copied()
     }
 
     /// Bytes held.
@@ -133,15 +141,19 @@ impl KeptSet {
 
     fn add(&mut self, kept: Kept) -> Result<usize> {
         self.budget.take(kept.bytes(), "the kept set")?;
+        let slot = self.slots.len();
+        if let Some(id) = kept.id {
+            self.by_id.insert(id, slot);
+        }
         self.slots.push(kept);
-        Ok(self.slots.len() - 1)
+        Ok(slot)
     }
 
     /// Puts a feature into an occupied slot and returns what was there.
     pub fn replace(&mut self, slot: usize, feature: &Feature<'_>) -> Result<Kept> {
         self.budget.give(self.slots[slot].bytes());
         match self.push(feature) {
-            Ok(_) => Ok(self.slots.swap_remove(slot)),
+            Ok(_) => Ok(self.take(slot)),
             Err(error) => {
                 self.budget.take(self.slots[slot].bytes(), "the kept set")?;
                 Err(error)
@@ -149,10 +161,34 @@ impl KeptSet {
         }
     }
 
+    /// Puts a column back that [`KeptSet::replace`] returned.
+    pub fn put_back(&mut self, slot: usize, kept: Kept) -> Result<()> {
+        self.swap_remove(slot);
+        let last = self.add(kept)?;
+        self.slots.swap(slot, last);
+        for slot in [slot, last] {
+            if let Some(id) = self.slots[slot].id {
+                self.by_id.insert(id, slot);
+            }
+        }
+        Ok(())
+    }
+
     /// Empties a slot; the last slot takes its place.
     pub fn swap_remove(&mut self, slot: usize) -> Kept {
-        let gone = self.slots.swap_remove(slot);
+        let gone = self.take(slot);
         self.budget.give(gone.bytes());
+        gone
+    }
+
+    fn take(&mut self, slot: usize) -> Kept {
+        let gone = self.slots.swap_remove(slot);
+        if let Some(id) = gone.id {
+            self.by_id.remove(&id);
+        }
+        if let Some(id) = self.slots.get(slot).and_then(|kept| kept.id) {
+            self.by_id.insert(id, slot);
+        }
         gone
     }
 }

@@ -7,9 +7,30 @@
 
 use std::sync::LazyLock;
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
+
+/// A loop to be compiled for each instruction set. Called through `FnMut`, so that its body is
+/// inlined where the instruction set is known: a call through `FnOnce` would leave it outside,
+/// with a function call for every multiply-add.
+struct Body<F>(F);
+
+impl<R, F: FnMut() -> R> WithSimd for Body<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> R {
+        let mut body = self.0;
+        body()
+    }
+}
+
+/// Runs a loop compiled for the processor at hand.
+#[inline(always)]
+pub(crate) fn run<R>(body: impl FnMut() -> R) -> R {
+    ARCH.dispatch(Body(body))
+}
 
 /// Lanes of a single reduction: four 256-bit accumulators, enough to hide the latency of an FMA.
 const LANES: usize = 16;
@@ -56,7 +77,7 @@ fn fold<const N: usize>(lanes: &[f64; N]) -> f64 {
 /// `sum x_i v_i` in f64.
 pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     debug_assert_eq!(x.len(), v.len());
-    ARCH.dispatch(
+    run(
         #[inline(always)]
         || {
             let mut lanes = [0.0; LANES];
@@ -75,47 +96,76 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     )
 }
 
-/// `out[g] = sum x_i v[g]_i` for up to [`GROUP`] vectors of one length, one pass over `x`.
-///
-/// A product has the same digits whichever others share its pass.
-pub fn dot_group<T: Element>(x: &[T], v: &[&[f64]], out: &mut [f64]) {
-    debug_assert!(v.len() <= GROUP && v.len() == out.len());
-    match v {
-        [a] => out.copy_from_slice(&dot_tile(x, [a])),
-        [a, b] => out.copy_from_slice(&dot_tile(x, [a, b])),
-        [a, b, c] => out.copy_from_slice(&dot_tile(x, [a, b, c])),
-        [a, b, c, d] => out.copy_from_slice(&dot_tile(x, [a, b, c, d])),
-        _ => {}
+/// The running sums of one product among several.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lanes([f64; TILE_LANES]);
+
+impl Lanes {
+    /// The product.
+    #[must_use]
+    pub fn sum(&self) -> f64 {
+        fold(&self.0)
     }
 }
 
-fn dot_tile<T: Element, const G: usize>(x: &[T], v: [&[f64]; G]) -> [f64; G] {
-    ARCH.dispatch(
+/// Adds `x_i v[g]_i` to the sums of `G` products, one pass over `x`.
+///
+/// Called tile after tile with a multiple of eight rows each but the last; a product has the
+/// same digits whichever others share its pass and wherever the tiles end.
+pub fn add_products<T: Element, const G: usize>(x: &[T], v: [&[f64]; G], lanes: &mut [Lanes]) {
+    run(
         #[inline(always)]
         || {
-            let mut lanes = [[0.0; TILE_LANES]; G];
-            let n = x.len();
-            let whole = n - n % TILE_LANES;
-            let v = v.map(|v| &v[..n]);
-            let mut i = 0;
-            while i < whole {
-                let a: [f64; TILE_LANES] = std::array::from_fn(|l| x[i + l].wide());
+            let mut sums: [[f64; TILE_LANES]; G] = std::array::from_fn(|g| lanes[g].0);
+            let (xs, x_tail) = x.as_chunks::<TILE_LANES>();
+            let parts = v.map(|v| v[..x.len()].as_chunks::<TILE_LANES>());
+            for (i, x) in xs.iter().enumerate() {
+                let a: [f64; TILE_LANES] = std::array::from_fn(|l| x[l].wide());
                 for g in 0..G {
-                    let b = &v[g][i..i + TILE_LANES];
+                    let b = &parts[g].0[i];
                     for l in 0..TILE_LANES {
-                        lanes[g][l] = a[l].mul_add(b[l], lanes[g][l]);
+                        sums[g][l] = a[l].mul_add(b[l], sums[g][l]);
                     }
                 }
-                i += TILE_LANES;
             }
-            for (l, a) in x[whole..].iter().enumerate() {
+            for (l, a) in x_tail.iter().enumerate() {
                 for g in 0..G {
-                    lanes[g][l] = a.wide().mul_add(v[g][whole + l], lanes[g][l]);
+                    sums[g][l] = a.wide().mul_add(parts[g].1[l], sums[g][l]);
                 }
             }
-            lanes.map(|lanes| fold(&lanes))
+            for g in 0..G {
+                lanes[g].0 = sums[g];
+            }
         },
-    )
+    );
+}
+
+/// Adds `x[j]_i v_i` to the sums of four columns' products, one pass over `v`.
+pub fn add_columns<T: Element>(x: [&[T]; 4], v: &[f64], lanes: &mut [Lanes; 4]) {
+    run(
+        #[inline(always)]
+        || {
+            let mut sums: [[f64; TILE_LANES]; 4] = lanes.map(|lanes| lanes.0);
+            let (vs, v_tail) = v.as_chunks::<TILE_LANES>();
+            let parts = x.map(|x| x[..v.len()].as_chunks::<TILE_LANES>());
+            for (i, v) in vs.iter().enumerate() {
+                for j in 0..4 {
+                    let a = &parts[j].0[i];
+                    for l in 0..TILE_LANES {
+                        sums[j][l] = a[l].wide().mul_add(v[l], sums[j][l]);
+                    }
+                }
+            }
+            for (l, v) in v_tail.iter().enumerate() {
+                for j in 0..4 {
+                    sums[j][l] = parts[j].1[l].wide().mul_add(*v, sums[j][l]);
+                }
+            }
+            for j in 0..4 {
+                lanes[j].0 = sums[j];
+            }
+        },
+    );
 }
 
 /// Row tiles in which a set of columns is worked through, so that vectors stay in cache.
@@ -126,7 +176,7 @@ pub fn tiles(rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
 /// `v_i += scale x_i`.
 pub fn axpy<T: Element>(scale: f64, x: &[T], v: &mut [f64]) {
     debug_assert_eq!(x.len(), v.len());
-    ARCH.dispatch(
+    run(
         #[inline(always)]
         || {
             for (out, a) in v.iter_mut().zip(x) {
@@ -136,9 +186,54 @@ pub fn axpy<T: Element>(scale: f64, x: &[T], v: &mut [f64]) {
     );
 }
 
+/// `v_i += sum of scale[j] x[j]_i`, four columns a pass over `v`.
+pub fn axpy4<T: Element>(scale: [f64; 4], x: [&[T]; 4], v: &mut [f64]) {
+    run(
+        #[inline(always)]
+        || {
+            let [a, b, c, d] = x.map(|x| &x[..v.len()]);
+            for (i, out) in v.iter_mut().enumerate() {
+                let sum = scale[0].mul_add(a[i].wide(), *out);
+                let sum = scale[1].mul_add(b[i].wide(), sum);
+                let sum = scale[2].mul_add(c[i].wide(), sum);
+                *out = scale[3].mul_add(d[i].wide(), sum);
+            }
+        },
+    );
+}
+
+/// `sum x_i g_i`, `sum x_i d_i` and `sum x_i^2 d_i` in one pass: slope and curvature of a column.
+pub fn slope_curve<T: Element>(x: &[T], g: &[f64], d: &[f64]) -> (f64, f64, f64) {
+    run(
+        #[inline(always)]
+        || {
+            let (mut a, mut b, mut c) = ([0.0; LANES / 2], [0.0; LANES / 2], [0.0; LANES / 2]);
+            let (xs, x_tail) = x.as_chunks::<{ LANES / 2 }>();
+            let (gs, g_tail) = g.as_chunks::<{ LANES / 2 }>();
+            let (ds, d_tail) = d.as_chunks::<{ LANES / 2 }>();
+            for ((x, g), d) in xs.iter().zip(gs).zip(ds) {
+                for l in 0..LANES / 2 {
+                    let x = x[l].wide();
+                    let xd = x * d[l];
+                    a[l] = x.mul_add(g[l], a[l]);
+                    b[l] += xd;
+                    c[l] = xd.mul_add(x, c[l]);
+                }
+            }
+            for (l, ((x, g), d)) in x_tail.iter().zip(g_tail).zip(d_tail).enumerate() {
+                let x = x.wide();
+                a[l] = x.mul_add(*g, a[l]);
+                b[l] += x * d;
+                c[l] = (x * d).mul_add(x, c[l]);
+            }
+            (fold(&a), fold(&b), fold(&c))
+        },
+    )
+}
+
 /// `out_i = x_i`, widened.
 pub fn widen<T: Element>(x: &[T], out: &mut [f64]) {
-    ARCH.dispatch(
+    run(
         #[inline(always)]
         || {
             for (out, a) in out.iter_mut().zip(x) {
@@ -150,7 +245,7 @@ pub fn widen<T: Element>(x: &[T], out: &mut [f64]) {
 
 /// `out_i *= v_i`.
 pub fn scale_by(out: &mut [f64], v: &[f64]) {
-    ARCH.dispatch(
+    run(
         #[inline(always)]
         || {
             for (out, v) in out.iter_mut().zip(v) {
@@ -164,7 +259,7 @@ pub fn scale_by(out: &mut [f64], v: &[f64]) {
 ///
 /// Either is NaN or infinite when some `x_i` is, so one pass also checks finiteness.
 pub fn moments<T: Element>(x: &[T], shift: f64) -> (f64, f64) {
-    ARCH.dispatch(
+    run(
         #[inline(always)]
         || {
             let (mut sum, mut square) = ([0.0; LANES], [0.0; LANES]);
@@ -188,7 +283,7 @@ pub fn moments<T: Element>(x: &[T], shift: f64) -> (f64, f64) {
 
 /// `sum v_i (x_i - shift)` and `sum v_i (x_i - shift)^2`.
 pub fn weighted_moments<T: Element>(x: &[T], v: &[f64], shift: f64) -> (f64, f64) {
-    ARCH.dispatch(
+    run(
         #[inline(always)]
         || {
             let (mut sum, mut square) = ([0.0; LANES], [0.0; LANES]);
@@ -237,15 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn a_grouped_dot_has_the_same_digits_in_any_company() {
-        let x: Vec<f32> = numbers(1027, 3).iter().map(|v| *v as f32).collect();
-        let v: Vec<Vec<f64>> = (0..4).map(|s| numbers(1027, 10 + s)).collect();
-        let v: Vec<&[f64]> = v.iter().map(Vec::as_slice).collect();
-        let (mut alone, mut all) = ([0.0], [0.0; 4]);
-        dot_group(&x, &v, &mut all);
-        for g in 0..4 {
-            dot_group(&x, &v[g..=g], &mut alone);
-            assert_eq!(alone[0].to_bits(), all[g].to_bits());
+    fn slope_and_curvature_equal_the_plain_sums() {
+        for n in [1, 8, 1027] {
+            let (x, g, d) = (numbers(n, 3), numbers(n, 4), numbers(n, 5));
+            let (a, b, c) = slope_curve(&x, &g, &d);
+            let sum = |f: &dyn Fn(usize) -> f64| (0..n).map(f).sum::<f64>();
+            assert!((a - sum(&|i| x[i] * g[i])).abs() < 1e-9);
+            assert!((b - sum(&|i| x[i] * d[i])).abs() < 1e-9);
+            assert!((c - sum(&|i| x[i] * x[i] * d[i])).abs() < 1e-8);
         }
     }
 

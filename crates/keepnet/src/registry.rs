@@ -37,7 +37,7 @@ pub struct SettingInfo {
 }
 
 /// One method: an entry of `keepnet methods`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct MethodInfo {
     /// Its name.
     pub name: &'static str,
@@ -69,7 +69,7 @@ pub struct MethodInfo {
 pub type MakeColumns = fn(&MethodSpec, &Problem, Budget) -> Result<Box<dyn ColumnSelector>>;
 
 /// How a method is made: by what flows past it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Maker {
     /// Features, with the target of all rows known beforehand.
     Columns(MakeColumns),
@@ -128,6 +128,8 @@ impl MethodSpec {
 #[must_use]
 pub fn methods() -> &'static [&'static MethodInfo] {
     &[
+        &crate::select::os_plus::INFO,
+        &crate::select::os::INFO,
         &learn::annealed_ridge::INFO,
         &learn::ols::INFO,
         &learn::olsth::INFO,

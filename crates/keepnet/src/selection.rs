@@ -130,7 +130,7 @@ impl Selection {
     pub fn sort(&mut self) {
         let key = |a: &Selected, b: &Selected| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id));
         self.selected.sort_by(key);
-        self.always.sort_by(|a, b| a.id.cmp(&b.id));
+        self.always.sort_by_key(|feature| feature.id);
     }
 
     /// The selected features' indices, in the order shown.

@@ -2,18 +2,12 @@
 //!
 //! No sum here crosses lanes, so the digits depend on neither the vector width nor the length.
 
-use std::sync::LazyLock;
-
-use pulp::Arch;
-
 use super::packed::Product;
-use crate::kernel::Element;
-
-static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
+use crate::kernel::{Element, run};
 
 /// `out_j += scale (x_j - shift_j)`.
 pub(crate) fn add_shifted<T: Element>(scale: f64, x: &[T], shift: &[f64], out: &mut [f64]) {
-    ARCH.dispatch(
+    run(
         #[inline(always)]
         || {
             for ((out, x), s) in out.iter_mut().zip(x).zip(shift) {
@@ -25,7 +19,7 @@ pub(crate) fn add_shifted<T: Element>(scale: f64, x: &[T], shift: &[f64], out: &
 
 /// `out_j = scale (x_j - shift_j)`, rounded to the width of `out`.
 pub(crate) fn centre<S: Element, T: Product>(scale: f64, x: &[S], shift: &[f64], out: &mut [T]) {
-    ARCH.dispatch(
+    run(
         #[inline(always)]
         || {
             for ((out, x), s) in out.iter_mut().zip(x).zip(shift) {
@@ -37,7 +31,7 @@ pub(crate) fn centre<S: Element, T: Product>(scale: f64, x: &[S], shift: &[f64],
 
 /// `out_j = decay out_j + x_j`.
 pub(crate) fn decay_add<T: Element>(decay: f64, x: &[T], out: &mut [f64]) {
-    ARCH.dispatch(
+    run(
         #[inline(always)]
         || {
             if decay == 1.0 {

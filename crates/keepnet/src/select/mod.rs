@@ -1,5 +1,10 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
+mod fitted;
+pub mod os;
+pub mod os_plus;
+mod rows;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::FeatureId;

@@ -1,0 +1,177 @@
+//! The geometry of a problem: inner products with sample weights and implicit centring.
+//!
+//! ```text
+//! <x, z> = sum_i v_i (x_i - mean(x)) (z_i - mean(z)) / W        (means 0 without an intercept)
+//! ```
+//!
+//! One side is spread into a dense scratch vector `v_i (x_i - mean(x))`, whose sum is zero, so
+//! the other side needs no centring and stays as it is stored.
+
+use crate::check::{ColumnStats, Feature};
+use crate::column::Column;
+use crate::cross::{combine, cross};
+use crate::kept::Kept;
+use crate::kernel;
+use crate::linalg::Square;
+use crate::target::Problem;
+
+/// Rows, weights and whether columns are centred.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    n: usize,
+    weight: Option<Vec<f64>>,
+    weight_sum: f64,
+    centred: bool,
+}
+
+/// Columns with their statistics, as both kept columns and newcomers have them.
+pub trait HasColumn {
+    /// The values.
+    fn values(&self) -> Column<'_>;
+    /// Mean and variance.
+    fn stats(&self) -> &ColumnStats;
+}
+
+impl HasColumn for Kept {
+    fn values(&self) -> Column<'_> {
+        self.column()
+    }
+    fn stats(&self) -> &ColumnStats {
+        &self.stats
+    }
+}
+
+impl HasColumn for Feature<'_> {
+    fn values(&self) -> Column<'_> {
+        self.column()
+    }
+    fn stats(&self) -> &ColumnStats {
+        &self.stats
+    }
+}
+
+impl Frame {
+    /// The frame of a problem; columns are centred where there is an intercept.
+    #[must_use]
+    pub fn new(problem: &Problem, intercept: bool) -> Self {
+        let weight = problem.weight.clone();
+        Self { n: problem.n(), weight, weight_sum: problem.weight_sum(), centred: intercept }
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Sum of the sample weights.
+    #[must_use]
+    pub fn weight_sum(&self) -> f64 {
+        self.weight_sum
+    }
+
+    /// Sample weights, where there are any.
+    #[must_use]
+    pub fn weight(&self) -> Option<&[f64]> {
+        self.weight.as_deref()
+    }
+
+    /// Whether columns are centred.
+    #[must_use]
+    pub fn centred(&self) -> bool {
+        self.centred
+    }
+
+    /// The mean that is taken off a column.
+    #[must_use]
+    pub fn mean(&self, stats: &ColumnStats) -> f64 {
+        if self.centred { stats.mean } else { 0.0 }
+    }
+
+    /// `<x, x>`.
+    #[must_use]
+    pub fn square(&self, stats: &ColumnStats) -> f64 {
+        stats.square(self.centred)
+    }
+
+    /// `out_i = scale_i (x_i - mean)`, with `scale` the sample weights where `None`.
+    pub fn spread(&self, x: &impl HasColumn, scale: Option<&[f64]>, out: &mut [f64]) {
+        let mean = self.mean(x.stats());
+        let column = x.values();
+        if column.is_dense() {
+            column.fill(out);
+            if mean != 0.0 {
+                out.iter_mut().for_each(|x| *x -= mean);
+            }
+        } else {
+            out.fill(-mean);
+            column.each(|i, x| out[i] = x - mean);
+        }
+        if let Some(scale) = scale.or(self.weight.as_deref()) {
+            kernel::scale_by(out, scale);
+        }
+    }
+
+    /// Weighted mean and variance of a dense vector.
+    #[must_use]
+    pub fn stats(&self, values: &[f64]) -> ColumnStats {
+        let shift = values.first().copied().unwrap_or(0.0);
+        let (first, second) = Column::F64(values).moments(self.weight(), shift);
+        let mean = first / self.weight_sum;
+        let variance = ((second - first * mean) / self.weight_sum).max(0.0);
+        ColumnStats { mean: shift + mean, variance, missing: 0 }
+    }
+
+    /// Takes the weighted mean off a vector where columns are centred; returns what it took.
+    pub fn centre(&self, y: &mut [f64]) -> f64 {
+        if !self.centred {
+            return 0.0;
+        }
+        let sum: f64 = match &self.weight {
+            Some(v) => y.iter().zip(v).map(|(y, v)| y * v).sum(),
+            None => y.iter().sum(),
+        };
+        let mean = sum / self.weight_sum;
+        y.iter_mut().for_each(|y| *y -= mean);
+        mean
+    }
+
+    /// `out_i += sum_j w_j (x_j,i - mean_j)`.
+    pub fn add_prediction<T: HasColumn>(&self, columns: &[&T], w: &[f64], out: &mut [f64]) {
+        let views: Vec<_> = columns.iter().map(|x| x.values()).collect();
+        combine(&views, w, out);
+        let shift: f64 = columns.iter().zip(w).map(|(x, w)| w * self.mean(x.stats())).sum();
+        if shift != 0.0 {
+            out.iter_mut().for_each(|u| *u -= shift);
+        }
+    }
+
+    /// `H_jk = sum_i d_i (x_j,i - mean_j)(x_k,i - mean_k) / W` for all pairs, and
+    /// `sum_i d_i (x_j,i - mean_j) / W` for each; `d` includes the sample weights.
+    #[must_use]
+    pub fn hessian<T: HasColumn>(&self, columns: &[&T], d: &[f64]) -> (Square, Vec<f64>) {
+        let k = columns.len();
+        let views: Vec<_> = columns.iter().map(|x| x.values()).collect();
+        let (mut h, mut sums) = (Square::new(k), vec![0.0; k]);
+        let mut scratch = vec![vec![0.0; self.n]; kernel::GROUP.min(k)];
+        let mut products = Vec::new();
+        for first in (0..k).step_by(kernel::GROUP) {
+            let group = kernel::GROUP.min(k - first);
+            for (g, out) in scratch.iter_mut().enumerate().take(group) {
+                self.spread(columns[first + g], Some(d), out);
+                sums[first + g] = out.iter().sum::<f64>() / self.weight_sum;
+            }
+            let v: Vec<&[f64]> = scratch[..group].iter().map(Vec::as_slice).collect();
+            products.resize((k - first) * group, 0.0);
+            cross(&views[first..], &v, &mut products);
+            for j in first..k {
+                for g in 0..group.min(j - first + 1) {
+                    let raw = products[(j - first) * group + g] / self.weight_sum;
+                    let mean = self.mean(columns[j].stats());
+                    h.set(j, first + g, raw - mean * sums[first + g]);
+                }
+            }
+        }
+        (h, sums)
+    }
+}

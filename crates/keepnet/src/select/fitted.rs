@@ -1,0 +1,61 @@
+//! What the methods with a model share: limits on `k`, the reserve, and the final selection.
+
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::kept::{Kept, KeptSet};
+use crate::refit::{Outputs, refit};
+use crate::registry::MethodSpec;
+use crate::selection::{CovariateWeight, Selected, Selection};
+use crate::target::Problem;
+
+/// With the squared loss `k` columns fit any `k` rows: refused.
+pub(super) fn check_k(k: usize, n: usize) -> Result<()> {
+    if k < n {
+        return Ok(());
+    }
+    let got = format!("{k} with {n} rows");
+    Err(Error::param("k", got, "below the number of rows for the squared loss"))
+}
+
+/// The default reserve under a memory limit: `None` where `k` columns more would fit.
+pub(super) fn affordable_reserve(
+    spec: &MethodSpec,
+    problem: &Problem,
+    budget: &Budget,
+) -> Option<usize> {
+    let column = spec.column_bytes.unwrap_or(8 * problem.n() as u64).max(1);
+    let most = usize::try_from(budget.limit()? / column).unwrap_or(usize::MAX);
+    let k = spec.k?;
+    // One column more than k + reserve is held while the two change places.
+    (most < 2 * k + 1).then(|| most.saturating_sub(k + 1))
+}
+
+/// Refits the model slots and says what is kept.
+pub(super) fn selection(
+    frame: &Frame,
+    kept: &KeptSet,
+    model: &[usize],
+    outputs: &Outputs,
+) -> Result<Selection> {
+    let columns: Vec<&Kept> = model.iter().map(|slot| &kept.slots()[*slot]).collect();
+    let fit = refit(frame, &columns, outputs)?;
+    let mut out = Selection { score_kind: "loss increase if removed", ..Selection::default() };
+    for (j, column) in columns.iter().enumerate() {
+        let coefficient = fit.weight[j * outputs.y.len()..(j + 1) * outputs.y.len()].to_vec();
+        match Selected::from_kept(column, j) {
+            None => {
+                let name = column.name.clone();
+                out.covariates.push(CovariateWeight { name, coefficient });
+            }
+            Some(selected) => {
+                let selected = Selected { coefficient, score: fit.score[j], ..selected };
+                if column.pinned { out.always.push(selected) } else { out.selected.push(selected) }
+            }
+        }
+    }
+    out.intercept = fit.intercept;
+    out.loss = Some(fit.loss);
+    out.sort();
+    Ok(out)
+}

@@ -1,0 +1,169 @@
+//! The automatic step: nothing to choose, and the loss never rises.
+//!
+//! On columns scaled to `x_j / sqrt(h_j)`, `h_j = <x_j, x_j>`:
+//!
+//! ```text
+//! newcomer:   step 1 / h^D_j,  h^D_j = <x_j, D x_j> / h_j, at least 0.05
+//! kept set:   step 1 / L_u,    L_u = L_S (squared loss), max(L_S, k h^D_j) (others)
+//! L_S:        1.1 times one warm-started power step an arrival, may shrink 2 % an arrival,
+//!             at least 1 (squared loss) or 0.05
+//! let go:     least scaled weight
+//! guard:      where the loss would rise, the newcomer is refused and the kept set takes a
+//!             step halved until the loss does not rise
+//! ```
+
+use super::{Os, Slopes, Trial};
+use crate::check::Feature;
+use crate::error::Result;
+use crate::kernel;
+use crate::loss::LossKind;
+use crate::select::{Outcome, Reason, Verdict};
+
+const LEAST_CURVE: f64 = 0.05;
+const HEADROOM: f64 = 1.1;
+const SHRINK: f64 = 0.98;
+const HALVINGS: usize = 30;
+
+impl Os {
+    /// One arrival under the automatic rule.
+    pub(super) fn auto_step(&mut self, t: usize, features: &[Feature<'_>]) -> Result<Outcome> {
+        let feature = &features[t];
+        let count = self.model.count();
+        let mut slopes = Slopes::default();
+        self.work.kept_slopes(&self.model, &mut slopes);
+        self.work.newcomer_slope(&self.model, t, features, &mut slopes);
+        // One over the squared scale of each kept column, and of the newcomer.
+        let unit: Vec<f64> = self
+            .model
+            .kept
+            .slots()
+            .iter()
+            .map(|kept| 1.0 / self.model.frame.square(&kept.stats).max(f64::MIN_POSITIVE))
+            .collect();
+        let own = 1.0 / self.model.frame.square(&feature.stats).max(f64::MIN_POSITIVE);
+        let curve: Vec<f64> = (0..count)
+            .map(|c| (self.work.curve(&self.model, feature, c) * own).max(LEAST_CURVE))
+            .collect();
+        self.power_steps(&unit);
+        let steps: Vec<f64> = (0..count)
+            .map(|c| match self.model.outputs.kind {
+                LossKind::Squared => 1.0 / self.rule.largest[c],
+                _ => 1.0 / self.rule.largest[c].max(self.params.k as f64 * curve[c]),
+            })
+            .collect();
+        let mut trial = self.kept_step(&slopes, &unit, &steps);
+        let newcomer: Vec<f64> = (0..count).map(|c| -slopes.newcomer[c] * own / curve[c]).collect();
+        let scaled = |w: &[f64], unit: f64| w.iter().map(|w| w.abs()).sum::<f64>() / unit.sqrt();
+        let score = scaled(&newcomer, own);
+        let full = self.model.full(self.params.k) && !feature.pinned;
+        let size = |slot: usize| scaled(&trial.kept[slot * count..(slot + 1) * count], unit[slot]);
+        let least = if full { self.model.least(size) } else { None };
+        let enters = least.is_none_or(|(least, _)| score > least);
+        let out = least.filter(|_| enters).map(|(_, slot)| slot);
+        if let Some(out) = out {
+            trial.kept[out * count..(out + 1) * count].fill(0.0);
+        }
+        trial.newcomer = enters.then(|| newcomer.clone());
+        let rise = self.work.change(&self.model, feature, &slopes, &trial);
+        if rise <= 1e-12 * self.work.loss(&self.model) {
+            return self.commit(feature, trial, out, &newcomer, score);
+        }
+        self.guarded(feature, &slopes, &unit, full, score)
+    }
+
+    fn kept_step(&self, slopes: &Slopes, unit: &[f64], steps: &[f64]) -> Trial {
+        let count = steps.len();
+        let kept = self.model.w.iter().zip(&slopes.kept).enumerate();
+        Trial {
+            kept: kept.map(|(i, (w, g))| w - steps[i % count] * unit[i / count] * g).collect(),
+            b: (0..count)
+                .map(|c| self.model.b[c] - steps[c] * slopes.intercept.get(c).unwrap_or(&0.0))
+                .collect(),
+            newcomer: None,
+        }
+    }
+
+    fn commit(
+        &mut self,
+        feature: &Feature<'_>,
+        trial: Trial,
+        out: Option<usize>,
+        newcomer: &[f64],
+        score: f64,
+    ) -> Result<Outcome> {
+        let enters = trial.newcomer.is_some();
+        self.model.w = trial.kept;
+        self.model.b = trial.b;
+        let outcome = match enters {
+            true => self.put(feature, out, newcomer)?,
+            false => {
+                self.work.stepped();
+                Outcome::dropped(Reason::Weak)
+            }
+        };
+        Ok(Outcome { score: Some(score), ..outcome })
+    }
+
+    /// The loss would rise: a step of the kept set alone, short enough that it does not.
+    fn guarded(
+        &mut self,
+        feature: &Feature<'_>,
+        slopes: &Slopes,
+        unit: &[f64],
+        full: bool,
+        score: f64,
+    ) -> Result<Outcome> {
+        let count = self.model.count();
+        let mut steps: Vec<f64> = self.rule.largest.iter().map(|largest| 1.0 / largest).collect();
+        let mut moved = false;
+        for halving in 0..HALVINGS {
+            let trial = self.kept_step(slopes, unit, &steps);
+            let rise = self.work.change(&self.model, feature, slopes, &trial);
+            if rise <= 1e-12 * self.work.loss(&self.model) {
+                (self.model.w, self.model.b) = (trial.kept, trial.b);
+                moved = true;
+                break;
+            }
+            steps.iter_mut().for_each(|step| *step *= 0.5);
+            if halving < 3 {
+                self.rule.largest.iter_mut().for_each(|largest| *largest *= 1.5);
+            }
+        }
+        if !moved {
+            self.work.stayed();
+        }
+        if full {
+            if moved {
+                self.work.stepped();
+            }
+            let outcome = Outcome::dropped(Reason::Weak);
+            return Ok(Outcome { score: Some(score), ..outcome });
+        }
+        // There is room: it waits with weight 0.
+        let outcome = self.put(feature, None, &vec![0.0; count])?;
+        Ok(Outcome { verdict: Verdict::Kept, ..outcome })
+    }
+
+    /// One warm-started power step an output on the scaled columns.
+    fn power_steps(&mut self, unit: &[f64]) {
+        if unit.is_empty() {
+            return;
+        }
+        let root: Vec<f64> = unit.iter().map(|unit| unit.sqrt()).collect();
+        for c in 0..self.rule.vectors.len() {
+            let mut v = self.rule.vectors[c].clone();
+            let before = kernel::dot(&v, &v).sqrt();
+            kernel::scale_by(&mut v, &root);
+            let mut next = self.work.product(&self.model, &v, c, true);
+            kernel::scale_by(&mut next, &root);
+            let after = kernel::dot(&next, &next).sqrt();
+            let seen = HEADROOM * after / before.max(f64::MIN_POSITIVE);
+            let largest = &mut self.rule.largest[c];
+            *largest = self.rule.floor.max(seen).max(SHRINK * *largest);
+            if after > 0.0 && after.is_finite() {
+                // The small push keeps every direction alive.
+                self.rule.vectors[c] = next.iter().map(|v| v / after + 1e-3).collect();
+            }
+        }
+    }
+}

@@ -1,0 +1,495 @@
+//! Online substitution, exactly as published: Algorithm 1 of Yang, Fujimaki, Kusumura, Liu,
+//! "Online Feature Selection: A Limited-Memory Substitution Algorithm and Its Asynchronous
+//! Parallel Variation", KDD 2016.
+//!
+//! ```text
+//! arrival x_j, not kept:   u = X_S w,  g = dL/du
+//!   w_S = w_S - (eta / m) X_S'g
+//!   w_j = - eta x_j'g,  S = S + {j}
+//!   |S| > k:  let go the feature of least |w|; the newcomer where it ties
+//! ```
+//!
+//! Settings `eta` and `m` as in the paper; `eta=c/L` is `c` over the largest eigenvalue of the
+//! kept set's Gram; `eta=auto` asks for nothing ([`auto`]). With explicit steps the result is
+//! that of the plain recurrence to rounding, whatever the block: the squared loss is worked in
+//! blocks through the Gram ([`gram`]), the others by one fused pass ([`passes`]).
+//!
+//! Cost: `2 n k` flops an arrival for the squared loss, or `2 n` where an older gradient proves
+//! that it goes; `4 n k` in one pass for the others. Memory: `k` columns and `O(n + k^2)`.
+
+mod auto;
+mod gram;
+mod passes;
+mod step;
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::FeatureId;
+use crate::budget::Budget;
+use crate::check::{CheckedBlock, Feature};
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::kept::{Kept, KeptSet};
+use crate::loss::LossKind;
+use crate::refit::Outputs;
+use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
+use crate::selection::{Selection, Value};
+use crate::snapshot::{Snapshot, decode, encode};
+use crate::target::{Problem, Task};
+
+use gram::GramWork;
+use passes::PassWork;
+use step::StepRule;
+
+/// The step length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Eta {
+    /// This number.
+    Fixed(f64),
+    /// `c / L`, with `L` the largest eigenvalue of the kept set's Gram divided by W.
+    OverL(f64),
+    /// By the curvature of each feature, guarded so that the loss never rises.
+    Auto,
+}
+
+impl Eta {
+    /// Reads `auto`, a number, or `c/L`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let positive =
+            |text: &str| text.trim().parse().ok().filter(|c: &f64| *c > 0.0 && c.is_finite());
+        let eta = match text.strip_suffix("/L") {
+            _ if text == "auto" => Some(Self::Auto),
+            Some(c) => positive(c).map(Self::OverL),
+            None => positive(text).map(Self::Fixed),
+        };
+        eta.ok_or_else(|| Error::param("eta", text, "auto, a number above 0, or c/L such as 1/L"))
+    }
+
+    fn value(self) -> Value {
+        match self {
+            Self::Fixed(eta) => Value::Float(eta),
+            Self::OverL(c) => Value::Text(format!("{c}/L")),
+            Self::Auto => Value::Text("auto".into()),
+        }
+    }
+}
+
+/// Settings of [`Os`].
+#[derive(Clone, Debug)]
+pub struct OsParams {
+    /// Features to keep, at least 1.
+    pub k: usize,
+    /// Step length.
+    pub eta: Eta,
+    /// The kept set's step is `eta / m`; at least 1.
+    pub m: f64,
+    /// A scan that moved the weights by less, in Euclidean norm, is the last.
+    pub tolerance: f64,
+    /// The loss; by task where `None`: squared for numbers, squared hinge for classes.
+    pub loss: Option<LossKind>,
+    /// Half-width of the tube of the insensitive loss; a tenth of sd(y) where `None`.
+    pub epsilon: Option<f64>,
+    /// Whether there is an intercept, and columns are centred.
+    pub intercept: bool,
+}
+
+impl OsParams {
+    /// The defaults for `k` features.
+    #[must_use]
+    pub fn new(k: usize) -> Self {
+        let (loss, epsilon) = (None, None);
+        Self { k, eta: Eta::Auto, m: 1.0, tolerance: 0.0, loss, epsilon, intercept: true }
+    }
+}
+
+/// The kept set and its weights.
+struct Model {
+    frame: Frame,
+    outputs: Outputs,
+    kept: KeptSet,
+    /// Weight of a slot in output `c` at `slot * outputs + c`.
+    w: Vec<f64>,
+    /// Intercepts on centred columns; stay 0 for the squared loss, whose target is centred.
+    b: Vec<f64>,
+    pinned: usize,
+    /// When a slot's column last changed, on `clock`.
+    born: Vec<u64>,
+    clock: u64,
+}
+
+impl Model {
+    fn count(&self) -> usize {
+        self.outputs.y.len()
+    }
+
+    fn full(&self, k: usize) -> bool {
+        self.kept.len() - self.pinned >= k
+    }
+
+    /// Whether the intercept is a variable of its own.
+    fn has_intercept(&self) -> bool {
+        self.frame.centred() && self.outputs.kind != LossKind::Squared
+    }
+
+    /// Weights of output `c` by slot.
+    fn weights(&self, w: &[f64], c: usize) -> Vec<f64> {
+        w.iter().skip(c).step_by(self.count()).copied().collect()
+    }
+
+    /// Puts a newcomer into a new slot or in the place of `out`.
+    fn put(
+        &mut self,
+        feature: &Feature<'_>,
+        out: Option<usize>,
+        w: &[f64],
+    ) -> Result<Option<Kept>> {
+        let count = self.count();
+        let (gone, slot) = match out {
+            Some(slot) => (Some(self.kept.replace(slot, feature)?), slot),
+            None => (None, self.kept.push(feature)?),
+        };
+        self.pinned += usize::from(out.is_none() && feature.pinned);
+        self.w.resize(self.kept.len() * count, 0.0);
+        self.born.resize(self.kept.len(), 0);
+        self.w[slot * count..(slot + 1) * count].copy_from_slice(w);
+        self.clock += 1;
+        self.born[slot] = self.clock;
+        Ok(gone)
+    }
+
+    /// The unpinned slot of least total size, the latest feature among equals.
+    fn least(&self, size: impl Fn(usize) -> f64) -> Option<(f64, usize)> {
+        let mut best: Option<(f64, usize)> = None;
+        for (slot, kept) in self.kept.slots().iter().enumerate().filter(|(_, kept)| !kept.pinned) {
+            let here = size(slot);
+            let later = |other: usize| kept.id > self.kept.slots()[other].id;
+            if best.is_none_or(|(least, at)| here < least || here == least && later(at)) {
+                best = Some((here, slot));
+            }
+        }
+        best
+    }
+}
+
+/// Slopes at the current weights, divided by W.
+#[derive(Default)]
+struct Slopes {
+    kept: Vec<f64>,
+    newcomer: Vec<f64>,
+    intercept: Vec<f64>,
+}
+
+/// Weights that a step would lead to.
+struct Trial {
+    kept: Vec<f64>,
+    b: Vec<f64>,
+    newcomer: Option<Vec<f64>>,
+}
+
+/// How slopes and changes of the loss are computed.
+trait Work: Send {
+    /// A block begins.
+    fn begin(&mut self, model: &Model, features: &[Feature<'_>]);
+    /// Slopes of the kept set and the intercept alone.
+    fn kept_slopes(&mut self, model: &Model, out: &mut Slopes);
+    /// Whether the newcomer's weight, `eta` times its slope, is sure to stay below `least`.
+    fn surely_below(&mut self, model: &Model, x: &Feature<'_>, eta: f64, least: f64) -> bool;
+    /// The slope of `features[t]`, after [`Work::kept_slopes`] of the same arrival.
+    fn newcomer_slope(
+        &mut self,
+        model: &Model,
+        t: usize,
+        features: &[Feature<'_>],
+        out: &mut Slopes,
+    );
+    /// `<x, D x>` of the newcomer in output `c`.
+    fn curve(&self, model: &Model, x: &Feature<'_>, c: usize) -> f64;
+    /// `<X_S, D X_S> v` in output `c`; with `D = 1` where not `curved`.
+    fn product(&self, model: &Model, v: &[f64], c: usize, curved: bool) -> Vec<f64>;
+    /// Loss at the trial less loss now.
+    fn change(&mut self, model: &Model, x: &Feature<'_>, slopes: &Slopes, trial: &Trial) -> f64;
+    /// The newcomer was put into `slot`, after the weights took their step.
+    fn put(&mut self, model: &Model, x: &Feature<'_>, slot: usize);
+    /// The weights took a step, to the last trial if one was made, and nobody came or went.
+    fn stepped(&mut self);
+    /// The weights stayed: the last trial was not taken.
+    fn stayed(&mut self);
+    fn loss(&self, model: &Model) -> f64;
+    fn bytes(&self) -> u64;
+    fn save(&self) -> Result<Vec<u8>>;
+    fn restore(&mut self, state: &[u8]) -> Result<()>;
+}
+
+/// The method, for any loss.
+pub struct Os {
+    params: OsParams,
+    model: Model,
+    work: Box<dyn Work>,
+    rule: StepRule,
+    substitutions: u64,
+    start: Vec<(Option<FeatureId>, Vec<f64>)>,
+}
+
+/// What a checkpoint holds.
+#[derive(Serialize, Deserialize)]
+struct State {
+    kept: KeptSet,
+    w: Vec<f64>,
+    b: Vec<f64>,
+    pinned: usize,
+    born: Vec<u64>,
+    clock: u64,
+    work: Vec<u8>,
+    rule: StepRule,
+    substitutions: u64,
+    start: Vec<(Option<FeatureId>, Vec<f64>)>,
+}
+
+impl Os {
+    /// Starts with an empty kept set.
+    pub fn new(params: OsParams, problem: &Problem, budget: Budget) -> Result<Self> {
+        problem.check()?;
+        if params.k == 0 {
+            return Err(Error::param("k", 0, "at least 1"));
+        }
+        if !(params.m >= 1.0 && params.m.is_finite()) {
+            return Err(Error::param("m", params.m, "a number of at least 1"));
+        }
+        if !(params.tolerance >= 0.0) {
+            return Err(Error::param("tolerance", params.tolerance, "a number of at least 0"));
+        }
+        let kind = params.loss.unwrap_or(match problem.target.task() {
+            Task::Regression => LossKind::Squared,
+            Task::Classification => LossKind::SquaredHinge,
+        });
+        let frame = Frame::new(problem, params.intercept);
+        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let count = outputs.y.len();
+        let work: Box<dyn Work> = if kind == LossKind::Squared {
+            fitted::check_k(params.k, problem.n())?;
+            Box::new(GramWork::new(&frame, &outputs))
+        } else {
+            Box::new(PassWork::new(&frame, &outputs))
+        };
+        let kept = KeptSet::new(budget);
+        let (w, b, born) = (Vec::new(), vec![0.0; count], Vec::new());
+        let model = Model { frame, outputs, kept, w, b, pinned: 0, born, clock: 0 };
+        let rule = StepRule::new(params.eta, kind, count);
+        let (substitutions, start) = (0, Vec::new());
+        let mut new = Self { params, model, work, rule, substitutions, start };
+        for covariate in &problem.covariates {
+            new.add_covariate(covariate)?;
+        }
+        Ok(new)
+    }
+
+    fn add_covariate(&mut self, covariate: &crate::target::Covariate) -> Result<()> {
+        let stats = self.model.frame.stats(&covariate.values);
+        if stats.variance <= 0.0 {
+            let name = &covariate.name;
+            return Err(Error::Data(format!("covariate {name:?} is constant; leave it out")));
+        }
+        // The covariate goes the way of a pinned feature that arrives before all others.
+        let raw = crate::block::RawColumn {
+            id: FeatureId::default(),
+            name: covariate.name.clone(),
+            source: 0,
+            data: crate::column::ColumnData::dense(covariate.values.clone()),
+        };
+        let feature = Feature::covariate(&raw, stats);
+        let features = std::slice::from_ref(&feature);
+        self.work.begin(&self.model, features);
+        let mut slopes = Slopes::default();
+        self.work.kept_slopes(&self.model, &mut slopes);
+        self.work.newcomer_slope(&self.model, 0, features, &mut slopes);
+        let count = self.model.count();
+        let slot = self.model.kept.push_covariate(covariate, stats)?;
+        self.model.pinned += 1;
+        self.model.w.resize((slot + 1) * count, 0.0);
+        self.model.clock += 1;
+        self.model.born.push(self.model.clock);
+        self.rule.grew();
+        self.work.put(&self.model, &feature, slot);
+        Ok(())
+    }
+
+    fn arrival(&mut self, t: usize, features: &[Feature<'_>]) -> Result<Outcome> {
+        if self.model.kept.slot(features[t].id).is_some() {
+            return Ok(Outcome::new(Verdict::Held));
+        }
+        match self.params.eta {
+            Eta::Auto => self.auto_step(t, features),
+            Eta::Fixed(_) | Eta::OverL(_) => self.fixed_step(t, features),
+        }
+    }
+
+    /// The weights of the kept features as the recurrence left them, before any refit.
+    #[must_use]
+    pub fn weights(&self) -> Vec<(FeatureId, Vec<f64>)> {
+        self.weights_by_id().into_iter().filter_map(|(id, w)| Some((id?, w))).collect()
+    }
+
+    fn weights_by_id(&self) -> Vec<(Option<FeatureId>, Vec<f64>)> {
+        let count = self.model.count();
+        let slots = self.model.kept.slots().iter().zip(self.model.w.chunks(count));
+        slots.map(|(kept, w)| (kept.id, w.to_vec())).collect()
+    }
+}
+
+/// Squared Euclidean distance of two sets of weights by feature.
+fn distance(a: &[(Option<FeatureId>, Vec<f64>)], b: &[(Option<FeatureId>, Vec<f64>)]) -> f64 {
+    let square = |w: &[f64]| w.iter().map(|w| w * w).sum::<f64>();
+    let mut sum = 0.0;
+    for (id, w) in a {
+        sum += match b.iter().find(|(other, _)| other == id) {
+            Some((_, v)) => w.iter().zip(v).map(|(w, v)| (w - v) * (w - v)).sum(),
+            None => square(w),
+        };
+    }
+    let gone = b.iter().filter(|(id, _)| !a.iter().any(|(other, _)| other == id));
+    sum + gone.map(|(_, w)| square(w)).sum::<f64>()
+}
+
+impl ColumnSelector for Os {
+    fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
+        self.work.begin(&self.model, &block.features);
+        for t in 0..block.features.len() {
+            out.push(self.arrival(t, &block.features)?);
+        }
+        Ok(())
+    }
+
+    fn end_scan(&mut self) -> Result<bool> {
+        let now = self.weights_by_id();
+        let moved = distance(&now, &self.start).sqrt();
+        self.start = now;
+        Ok(moved < self.params.tolerance)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn selection(&self) -> Result<Selection> {
+        let model: Vec<usize> = (0..self.model.kept.len()).collect();
+        let mut selection =
+            fitted::selection(&self.model.frame, &self.model.kept, &model, &self.model.outputs)?;
+        selection.method = INFO.name;
+        selection.substitutions = self.substitutions;
+        selection.params = vec![
+            ("k", self.params.k.into()),
+            ("loss", self.model.outputs.kind.name().into()),
+            ("eta", self.params.eta.value()),
+            ("m", self.params.m.into()),
+            ("tolerance", self.params.tolerance.into()),
+            ("intercept", self.params.intercept.into()),
+        ];
+        if !self.model.w.iter().all(|w| w.is_finite()) {
+            selection.warnings.push(
+                "the weights diverged: eta is too large for these columns; use eta=auto".into(),
+            );
+        }
+        Ok(selection)
+    }
+
+    fn status(&self) -> Status {
+        Status {
+            kept: self.model.kept.len() - self.model.pinned,
+            loss: Some(self.work.loss(&self.model)),
+            substitutions: self.substitutions,
+            bytes: self.model.kept.bytes() + self.work.bytes(),
+        }
+    }
+}
+
+impl Snapshot for Os {
+    fn save(&self) -> Result<Vec<u8>> {
+        let Model { kept, w, b, pinned, born, clock, .. } = &self.model;
+        let (rule, start) = (&self.rule, &self.start);
+        encode(&(
+            kept,
+            w,
+            b,
+            pinned,
+            born,
+            clock,
+            self.work.save()?,
+            rule,
+            self.substitutions,
+            start,
+        ))
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let state: State = decode(state)?;
+        let budget = self.model.kept.budget().clone();
+        self.work.restore(&state.work)?;
+        self.model.kept = state.kept.resumed(budget);
+        (self.model.w, self.model.b, self.model.born) = (state.w, state.b, state.born);
+        (self.model.pinned, self.model.clock) = (state.pinned, state.clock);
+        (self.rule, self.substitutions, self.start) =
+            (state.rule, state.substitutions, state.start);
+        Ok(())
+    }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "os",
+    stream: Stream::Features,
+    summary: "online substitution, Algorithm 1, exactly as published",
+    tasks: "regression, classification (several classes one against the rest)",
+    cost: "2 n k flops an arrival (squared loss, blocked), 4 n k in one pass (others)",
+    memory: "k columns, O(n) vectors, O(k^2)",
+    paper: "Yang, Fujimaki, Kusumura, Liu, KDD 2016, Algorithm 1",
+    scans: 2,
+    needs_k: true,
+    has_loss: true,
+    settings: &[
+        SettingInfo {
+            name: "eta",
+            default: "auto",
+            help: "step length: auto, a number, or c/L over the kept set's largest eigenvalue",
+        },
+        SettingInfo {
+            name: "m",
+            default: "1",
+            help: "the kept set steps by eta / m; with eta=auto it is not used",
+        },
+        SettingInfo {
+            name: "tolerance",
+            default: "0",
+            help: "stop after a scan that moved the weights by less",
+        },
+        SettingInfo {
+            name: "epsilon",
+            default: "0.1 sd(y)",
+            help: "half-width of the tube of squared-epsilon",
+        },
+        SettingInfo {
+            name: "intercept",
+            default: "true",
+            help: "false leaves columns and target uncentred, as the paper does",
+        },
+    ],
+    make: Maker::Columns(make),
+};
+
+fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
+    let defaults = OsParams::new(spec.need_k()?);
+    let epsilon = match spec.settings.contains_key("epsilon") {
+        true => Some(spec.get("epsilon", 0.0, "a number of at least 0")?),
+        false => None,
+    };
+    let params = OsParams {
+        eta: spec.settings.get("eta").map_or(Ok(Eta::Auto), |eta| Eta::parse(eta))?,
+        m: spec.get("m", 1.0, "a number of at least 1")?,
+        tolerance: spec.get("tolerance", 0.0, "a number of at least 0")?,
+        loss: spec.loss,
+        epsilon,
+        intercept: spec.get("intercept", true, "true or false")?,
+        ..defaults
+    };
+    Ok(Box::new(Os::new(params, problem, budget)?))
+}

@@ -1,0 +1,278 @@
+//! Losses other than squared: prediction, gradient and the kept set's slopes in one pass.
+//!
+//! Rows are taken in chunks, each worked through in tiles that stay in cache: the tile's
+//! prediction, its gradient, and the tile's share of every kept column's slope, so each kept
+//! column is read from memory once an arrival and not twice. Chunks have a fixed size and their
+//! shares are added in order, so threads change no digit.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{Model, Slopes, Trial, Work};
+use crate::check::Feature;
+use crate::column::Column;
+use crate::cross::{combine, cross};
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::kernel::{self, Lanes};
+use crate::refit::Outputs;
+use crate::snapshot::{decode, encode};
+
+/// Rows that one thread works through at a time.
+const CHUNK: usize = 4096;
+/// Rows of a tile: a hundred f32 columns of this length fit the second cache.
+const TILE: usize = 512;
+
+pub(super) struct PassWork {
+    state: State,
+    /// Gradient of each output at the current weights, with sample weights.
+    g: Vec<Vec<f64>>,
+    /// Predictions of the last trial, taken over if it is accepted.
+    tried: Vec<Vec<f64>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    /// Predictions at the current weights.
+    u: Vec<Vec<f64>>,
+    fresh: bool,
+}
+
+impl PassWork {
+    pub(super) fn new(frame: &Frame, outputs: &Outputs) -> Self {
+        let u = vec![outputs.start(frame.n()); outputs.y.len()];
+        Self { state: State { u, fresh: true }, g: Vec::new(), tried: Vec::new() }
+    }
+
+    fn predict(&self, model: &Model, w: &[f64], b: &[f64], c: usize) -> Vec<f64> {
+        let mut u = start(model, w, b, c);
+        let columns: Vec<Column<'_>> = model.kept.columns().collect();
+        combine(&columns, &model.weights(w, c), &mut u);
+        u
+    }
+}
+
+/// Offset, intercept and what centring takes off, before any column is added.
+fn start(model: &Model, w: &[f64], b: &[f64], c: usize) -> Vec<f64> {
+    let mut u = model.outputs.start(model.frame.n());
+    let means = model.kept.slots().iter().map(|kept| model.frame.mean(&kept.stats));
+    let shift = b[c] - means.zip(model.weights(w, c)).map(|(mean, w)| mean * w).sum::<f64>();
+    if shift != 0.0 {
+        u.iter_mut().for_each(|u| *u += shift);
+    }
+    u
+}
+
+/// One chunk of rows: completes `u`, writes `g` and returns the raw slopes of the columns.
+fn chunk(
+    model: &Model,
+    columns: &[Column<'_>],
+    w: &[f64],
+    c: usize,
+    first: usize,
+    u: &mut [f64],
+    g: &mut [f64],
+) -> Vec<f64> {
+    let mut lanes = vec![[Lanes::default(); 4]; columns.len().div_ceil(4)];
+    for (at, (u, g)) in u.chunks_mut(TILE).zip(g.chunks_mut(TILE)).enumerate() {
+        let rows = first + at * TILE..first + at * TILE + u.len();
+        let slices: Vec<Column<'_>> = columns.iter().map(|x| x.slice(rows.clone())).collect();
+        combine_here(&slices, w, u);
+        let weight = model.frame.weight().map(|v| &v[rows.clone()]);
+        model.outputs.loss.slopes(u, &model.outputs.y[c][rows], weight, g);
+        for (slices, lanes) in slices.chunks(4).zip(&mut lanes) {
+            match *slices {
+                [Column::F32(a), Column::F32(b), Column::F32(c), Column::F32(d)] => {
+                    kernel::add_columns([a, b, c, d], g, lanes);
+                }
+                _ => {
+                    for (x, lanes) in slices.iter().zip(lanes) {
+                        match *x {
+                            Column::F32(x) => {
+                                kernel::add_products(x, [g], std::slice::from_mut(lanes))
+                            }
+                            Column::F64(x) => {
+                                kernel::add_products(x, [g], std::slice::from_mut(lanes))
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+    lanes.iter().flatten().take(columns.len()).map(Lanes::sum).collect()
+}
+
+/// `u += X w` on one tile, without threads.
+fn combine_here(slices: &[Column<'_>], w: &[f64], u: &mut [f64]) {
+    for (x, w) in slices.chunks(4).zip(w.chunks(4)) {
+        match (x, w) {
+            ([Column::F32(a), Column::F32(b), Column::F32(c), Column::F32(d)], [p, q, r, s]) => {
+                kernel::axpy4([*p, *q, *r, *s], [a, b, c, d], u);
+            }
+            _ => x.iter().zip(w).for_each(|(x, w)| x.axpy(*w, u)),
+        }
+    }
+}
+
+impl Work for PassWork {
+    fn begin(&mut self, _model: &Model, _features: &[Feature<'_>]) {}
+
+    fn kept_slopes(&mut self, model: &Model, out: &mut Slopes) {
+        let (count, n) = (model.count(), model.frame.n());
+        let columns: Vec<Column<'_>> = model.kept.columns().collect();
+        self.g.resize_with(count, Vec::new);
+        out.kept = vec![0.0; model.w.len()];
+        out.intercept = vec![0.0; count];
+        for c in 0..count {
+            let w = model.weights(&model.w, c);
+            let g = &mut self.g[c];
+            g.resize(n, 0.0);
+            let fresh = self.state.fresh;
+            let raw = if !fresh && columns.iter().all(Column::is_dense) {
+                let mut u = start(model, &model.w, &model.b, c);
+                let work = u.chunks_mut(CHUNK).zip(g.chunks_mut(CHUNK)).enumerate();
+                let one = |(at, (u, g)): (usize, (&mut [f64], &mut [f64]))| {
+                    chunk(model, &columns, &w, c, at * CHUNK, u, g)
+                };
+                let parts: Vec<Vec<f64>> = if rayon::current_num_threads() > 1 {
+                    work.collect::<Vec<_>>().into_par_iter().map(one).collect()
+                } else {
+                    work.map(one).collect()
+                };
+                self.state.u[c] = u;
+                let mut raw = vec![0.0; columns.len()];
+                for part in parts {
+                    raw.iter_mut().zip(part).for_each(|(raw, part)| *raw += part);
+                }
+                raw
+            } else {
+                if !fresh {
+                    let mut u = start(model, &model.w, &model.b, c);
+                    combine(&columns, &w, &mut u);
+                    self.state.u[c] = u;
+                }
+                let (y, weight) = (&model.outputs.y[c], model.frame.weight());
+                model.outputs.loss.slopes(&self.state.u[c], y, weight, g);
+                let mut raw = vec![0.0; columns.len()];
+                cross(&columns, &[g], &mut raw);
+                raw
+            };
+            let (sum, total) = (self.g[c].iter().sum::<f64>(), model.frame.weight_sum());
+            for (slot, raw) in raw.iter().enumerate() {
+                let mean = model.frame.mean(&model.kept.slots()[slot].stats);
+                out.kept[slot * count + c] = (raw - mean * sum) / total;
+            }
+            out.intercept[c] = sum / total;
+        }
+        self.state.fresh = true;
+    }
+
+    fn surely_below(&mut self, _: &Model, _: &Feature<'_>, _: f64, _: f64) -> bool {
+        // The gradient is at hand anyway: the exact slope is as cheap as a bound.
+        false
+    }
+
+    fn newcomer_slope(
+        &mut self,
+        model: &Model,
+        t: usize,
+        features: &[Feature<'_>],
+        out: &mut Slopes,
+    ) {
+        let x = &features[t];
+        let mean = model.frame.mean(&x.stats);
+        let total = model.frame.weight_sum();
+        let slope =
+            |(c, g): (usize, &Vec<f64>)| x.column().dot(g) / total - mean * out.intercept[c];
+        out.newcomer = self.g.iter().enumerate().map(slope).collect();
+    }
+
+    fn curve(&self, model: &Model, x: &Feature<'_>, c: usize) -> f64 {
+        let mut d = vec![0.0; model.frame.n()];
+        let (y, weight) = (&model.outputs.y[c], model.frame.weight());
+        model.outputs.loss.curvatures(&self.state.u[c], y, weight, &mut d);
+        let (_, xd, xxd) = x.column().slope_curve(&d, &d);
+        let mean = model.frame.mean(&x.stats);
+        let square = xxd - 2.0 * mean * xd + mean * mean * d.iter().sum::<f64>();
+        square.max(0.0) / model.frame.weight_sum()
+    }
+
+    fn product(&self, model: &Model, v: &[f64], c: usize, curved: bool) -> Vec<f64> {
+        let kept: Vec<_> = model.kept.slots().iter().collect();
+        let mut t = vec![0.0; model.frame.n()];
+        model.frame.add_prediction(&kept, v, &mut t);
+        let (y, weight) = (&model.outputs.y[c], model.frame.weight());
+        if curved {
+            let mut d = vec![0.0; model.frame.n()];
+            model.outputs.loss.curvatures(&self.state.u[c], y, weight, &mut d);
+            kernel::scale_by(&mut t, &d);
+        } else if let Some(weight) = weight {
+            kernel::scale_by(&mut t, weight);
+        }
+        let sum: f64 = t.iter().sum();
+        let columns: Vec<Column<'_>> = model.kept.columns().collect();
+        let mut raw = vec![0.0; columns.len()];
+        cross(&columns, &[&t], &mut raw);
+        let total = model.frame.weight_sum();
+        let centred = |(raw, kept): (f64, &&crate::kept::Kept)| {
+            (raw - model.frame.mean(&kept.stats) * sum) / total
+        };
+        raw.into_iter().zip(&kept).map(centred).collect()
+    }
+
+    fn change(&mut self, model: &Model, x: &Feature<'_>, _slopes: &Slopes, trial: &Trial) -> f64 {
+        let weight = model.frame.weight();
+        let mut change = 0.0;
+        self.tried.clear();
+        for c in 0..model.count() {
+            let mut u = self.predict(model, &trial.kept, &trial.b, c);
+            if let Some(newcomer) = &trial.newcomer {
+                x.column().axpy(newcomer[c], &mut u);
+                let shift = newcomer[c] * model.frame.mean(&x.stats);
+                u.iter_mut().for_each(|u| *u -= shift);
+            }
+            let y = &model.outputs.y[c];
+            change += model.outputs.loss.value(&u, y, weight)
+                - model.outputs.loss.value(&self.state.u[c], y, weight);
+            self.tried.push(u);
+        }
+        change / model.frame.weight_sum()
+    }
+
+    fn put(&mut self, _model: &Model, _x: &Feature<'_>, _slot: usize) {
+        self.stepped();
+    }
+
+    fn stepped(&mut self) {
+        self.state.fresh = !self.tried.is_empty();
+        if self.state.fresh {
+            self.state.u = std::mem::take(&mut self.tried);
+        }
+    }
+
+    fn stayed(&mut self) {
+        self.tried.clone_from(&self.state.u);
+    }
+
+    fn loss(&self, model: &Model) -> f64 {
+        let value =
+            |(u, y): (&Vec<f64>, &Vec<f64>)| model.outputs.loss.value(u, y, model.frame.weight());
+        let sum: f64 = self.state.u.iter().zip(&model.outputs.y).map(value).sum();
+        sum / model.frame.weight_sum()
+    }
+
+    fn bytes(&self) -> u64 {
+        24 * self.state.u.iter().map(|u| u.len() as u64).sum::<u64>()
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&self.state)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        self.state = decode(state)?;
+        Ok(())
+    }
+}

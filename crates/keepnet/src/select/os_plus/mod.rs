@@ -1,0 +1,299 @@
+//! Fully corrective online substitution: the default on a stream of features.
+//!
+//! The kept set is always at its optimum, so the gradient is constant between substitutions and
+//! a feature that is let go costs one dot product. Decisions compare exact changes of the loss,
+//! not sizes of weights:
+//!
+//! ```text
+//! arrival x:   a = -slope of the loss in x,   h = its curvature
+//!   full and a^2 / h < theta thr              let go
+//!   gain = a^2 / schur(x)                     exact fall of the loss if x joined
+//!   loss_i = (w_i - d_i a / schur)^2 / (A_ii + d_i^2 / schur)    exact rise if i left afterwards
+//!   min loss_i < gain                         x takes the place of i
+//! ```
+//!
+//! with `A` the inverse curvature of the kept set, `d = A <X_S, x>` and `thr` the least gain that
+//! could matter. `theta` allows for columns whose correlation with the kept set hides a large
+//! exact gain: `auto` is half the first percentile of schur / h over the tests so far.
+//!
+//! Cost: one pass over a column that is let go; `2 n (k + reserve)` flops for a full test; memory
+//! `k + reserve` columns and `O(n + (k + reserve)^2)`. This is ours, built on Algorithm 1 of Yang,
+//! Fujimaki, Kusumura, Liu, KDD 2016; see `docs/methods.md` for what it buys.
+
+mod curved;
+mod squared;
+mod theta;
+mod walk;
+
+use crate::budget::Budget;
+use crate::check::{CheckedBlock, Feature};
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::kept::KeptSet;
+use crate::loss::LossKind;
+use crate::refit::Outputs;
+use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::select::{ColumnSelector, Outcome, Status, fitted};
+use crate::selection::{Selection, Value};
+use crate::snapshot::{Snapshot, decode, encode};
+use crate::target::{Problem, Task};
+
+use curved::Curved;
+use squared::Squared;
+use theta::Theta;
+
+/// Settings of [`OsPlus`].
+#[derive(Clone, Debug)]
+pub struct OsPlusParams {
+    /// Features to keep, at least 1 and below the number of rows for the squared loss.
+    pub k: usize,
+    /// Further columns that wait outside the model; squared loss only. `None` takes `k`.
+    pub reserve: Option<usize>,
+    /// Share of `h` below which a Schur complement is taken to be impossible; `None` is `auto`.
+    pub theta: Option<f64>,
+    /// The loss; by task where `None`: squared for numbers, logistic for classes.
+    pub loss: Option<LossKind>,
+    /// Half-width of the tube of the insensitive loss; a tenth of sd(y) where `None`.
+    pub epsilon: Option<f64>,
+    /// Ridge of the curved losses, in units of a column's variance.
+    pub ridge: f64,
+    /// Whether there is an intercept, and columns are centred.
+    pub intercept: bool,
+}
+
+impl OsPlusParams {
+    /// The defaults for `k` features.
+    #[must_use]
+    pub fn new(k: usize) -> Self {
+        let (reserve, theta, loss, epsilon) = (None, None, None, None);
+        Self { k, reserve, theta, loss, epsilon, ridge: 1e-2, intercept: true }
+    }
+}
+
+/// What the two forms of the method share with the walk over a block.
+trait Core: Send + Sync {
+    fn kept(&self) -> &KeptSet;
+    /// Strength of a newcomer against the current residual; pure, so it can be computed ahead.
+    fn marginal(&self, feature: &Feature<'_>) -> Marginal;
+    /// Whether the marginal alone shows that the newcomer cannot enter.
+    fn rejects(&self, marginal: &Marginal) -> bool;
+    /// Row weights of the products a full test needs, one set an output or one for all.
+    fn scales(&self) -> Vec<Option<&[f64]>>;
+    /// Changes whenever marginals computed before no longer hold.
+    fn version(&self) -> u64;
+    /// When the products with a slot's column last changed, on the clock of [`Core::clock`].
+    fn born(&self, slot: usize) -> u64;
+    fn clock(&self) -> u64;
+    /// Decides; `row[slot * scales + s]` are the products with the kept columns.
+    fn full_test(
+        &mut self,
+        feature: &Feature<'_>,
+        marginal: &Marginal,
+        row: &[f64],
+    ) -> Result<Outcome>;
+    /// Slots of the model, in its own order.
+    fn model(&self) -> Vec<usize>;
+    /// Full tests so far.
+    fn tests(&self) -> u64;
+    fn status(&self) -> Status;
+    fn save(&self) -> Result<Vec<u8>>;
+    fn restore(&mut self, state: &[u8]) -> Result<()>;
+}
+
+/// A newcomer against the residual, an entry an output.
+struct Marginal {
+    /// `a`: minus the slope, divided by W.
+    slope: Vec<f64>,
+    /// `h`: the curvature, ridge included.
+    curve: Vec<f64>,
+    /// `sum d (x - mean) / W`.
+    sum: Vec<f64>,
+}
+
+impl Marginal {
+    /// `sum over outputs of a^2 / h`: twice the fall of the loss if nothing else were kept.
+    fn gain(&self) -> f64 {
+        self.slope.iter().zip(&self.curve).map(|(a, h)| a * a / h).sum()
+    }
+}
+
+/// The method, for any loss.
+pub struct OsPlus {
+    params: OsPlusParams,
+    reserve: usize,
+    outputs: Outputs,
+    frame: Frame,
+    core: Box<dyn Core>,
+    warnings: Vec<String>,
+}
+
+impl OsPlus {
+    /// Starts with an empty kept set.
+    pub fn new(params: OsPlusParams, problem: &Problem, budget: Budget) -> Result<Self> {
+        problem.check()?;
+        let n = problem.n();
+        if params.k == 0 {
+            return Err(Error::param("k", 0, "at least 1"));
+        }
+        if params.theta.is_some_and(|theta| !(0.0..=1.0).contains(&theta)) {
+            let got = params.theta.unwrap_or_default();
+            return Err(Error::param("theta", got, "auto or a number from 0 to 1"));
+        }
+        if !(params.ridge > 0.0 && params.ridge.is_finite()) {
+            return Err(Error::param("ridge", params.ridge, "a number above 0"));
+        }
+        let kind = params.loss.unwrap_or(match problem.target.task() {
+            Task::Regression => LossKind::Squared,
+            Task::Classification => LossKind::Logistic,
+        });
+        let frame = Frame::new(problem, params.intercept);
+        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let kept = KeptSet::new(budget);
+        let mut reserve = 0;
+        let mut warnings = Vec::new();
+        let core: Box<dyn Core> = if kind == LossKind::Squared {
+            fitted::check_k(params.k, n)?;
+            reserve = params.reserve.unwrap_or(params.k);
+            // Past half the rows the model would chase noise, unless k alone is past it.
+            let most = (n / 2).saturating_sub(params.k);
+            if reserve > most && params.reserve.is_some() {
+                warnings.push(format!("the reserve was lowered to {most}: half the rows bound it"));
+            }
+            reserve = reserve.min(most);
+            Box::new(Squared::new(
+                params.k,
+                reserve,
+                params.theta,
+                &frame,
+                &outputs,
+                problem,
+                kept,
+            )?)
+        } else {
+            if params.reserve.is_some_and(|reserve| reserve > 0) {
+                warnings.push(format!("the {} loss has no reserve", kind.name()));
+            }
+            Box::new(Curved::new(&params, &frame, problem, kind, kept)?)
+        };
+        Ok(Self { params, reserve, outputs, frame, core, warnings })
+    }
+}
+
+impl ColumnSelector for OsPlus {
+    fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
+        walk::walk(&mut *self.core, &self.frame, &block.features, out)
+    }
+
+    fn end_scan(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn selection(&self) -> Result<Selection> {
+        let model = self.core.model();
+        let mut selection =
+            fitted::selection(&self.frame, self.core.kept(), &model, &self.outputs)?;
+        selection.method = INFO.name;
+        selection.substitutions = self.core.status().substitutions;
+        selection.warnings.extend(self.warnings.iter().cloned());
+        selection.metrics = vec![("full_tests", self.core.tests().into())];
+        selection.params = vec![
+            ("k", self.params.k.into()),
+            ("loss", self.outputs.kind.name().into()),
+            ("reserve", self.reserve.into()),
+            ("theta", self.params.theta.map_or(Value::Text("auto".into()), Value::Float)),
+            ("ridge", self.params.ridge.into()),
+            ("intercept", self.params.intercept.into()),
+        ];
+        Ok(selection)
+    }
+
+    fn status(&self) -> Status {
+        self.core.status()
+    }
+}
+
+impl Snapshot for OsPlus {
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&(self.core.save()?, &self.warnings))
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let (core, warnings): (Vec<u8>, Vec<String>) = decode(state)?;
+        self.core.restore(&core)?;
+        self.warnings = warnings;
+        Ok(())
+    }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "os-plus",
+    stream: Stream::Features,
+    summary: "fully corrective substitution: exact gains, one dot product a rejected feature",
+    tasks: "regression, classification (several classes one against the rest)",
+    cost: "2 n flops a rejected feature, 2 n (k + reserve) a full test",
+    memory: "k + reserve columns, O(n) vectors, O((k + reserve)^2)",
+    paper: "ours, on Algorithm 1 of Yang, Fujimaki, Kusumura, Liu, KDD 2016",
+    scans: 2,
+    needs_k: true,
+    has_loss: true,
+    settings: &[
+        SettingInfo {
+            name: "reserve",
+            default: "k (squared loss), 0 (others)",
+            help: "columns that wait outside the model; 0 has the memory of os",
+        },
+        SettingInfo {
+            name: "theta",
+            default: "auto",
+            help: "auto, or 0 to 1: smaller tests more features fully, for correlated columns",
+        },
+        SettingInfo {
+            name: "ridge",
+            default: "0.01",
+            help: "ridge of the losses other than squared, in units of a column's variance",
+        },
+        SettingInfo {
+            name: "epsilon",
+            default: "0.1 sd(y)",
+            help: "half-width of the tube of squared-epsilon",
+        },
+        SettingInfo {
+            name: "intercept",
+            default: "true",
+            help: "false leaves columns and target uncentred, as the papers do",
+        },
+    ],
+    make: Maker::Columns(make),
+};
+
+fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
+    let defaults = OsPlusParams::new(spec.need_k()?);
+    let number = |name, want| match spec.settings.get(name).map(String::as_str) {
+        None | Some("auto") => Ok(None),
+        Some(_) => spec.get(name, 0.0, want).map(Some),
+    };
+    let reserve = match spec.settings.contains_key("reserve") {
+        true => Some(spec.get("reserve", 0, "a whole number")?),
+        false => fitted::affordable_reserve(spec, problem, &budget),
+    };
+    let params = OsPlusParams {
+        reserve,
+        theta: number("theta", "auto or a number from 0 to 1")?,
+        loss: spec.loss,
+        epsilon: number("epsilon", "a number of at least 0")?,
+        ridge: spec.get("ridge", defaults.ridge, "a number above 0")?,
+        intercept: spec.get("intercept", true, "true or false")?,
+        ..defaults
+    };
+    Ok(Box::new(OsPlus::new(params, problem, budget)?))
+}
+
+/// Theta of a run: fixed or learnt.
+fn theta(fixed: Option<f64>) -> Theta {
+    fixed.map_or_else(Theta::auto, Theta::fixed)
+}
