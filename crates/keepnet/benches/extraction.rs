@@ -22,6 +22,16 @@ use rand_distr::StandardNormal;
 const P: usize = 1000;
 const K: usize = 100;
 
+/// Seconds on a processor of this thread where the system tells, else seconds gone by: other
+/// work on the machine should not count.
+fn clock() -> f64 {
+    let read = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = read.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+    nanos.map_or_else(|| EPOCH.elapsed().as_secs_f64(), |nanos| nanos / 1e9)
+}
+
+static EPOCH: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+
 fn averages() -> Result<RunningAverages> {
     let mut random = generator(1, 1);
     let mut averages = RunningAverages::new(P, 0, AveragesParams::default())?;
@@ -66,9 +76,9 @@ fn cases() -> Result<Vec<Case>> {
 
 fn run() -> Result<()> {
     let averages = averages()?;
-    let start = Instant::now();
+    let start = clock();
     let gram = averages.gram()?;
-    println!("standardising: {:.4} s", start.elapsed().as_secs_f64());
+    println!("standardising: {:.4} s", clock() - start);
     println!(
         "{:>16} {:>16} {:>9} {:>7} {:>6} {:>5}",
         "method", "slides", "ours", "ratio", "asked", "found"
@@ -77,10 +87,10 @@ fn run() -> Result<()> {
         let mut best = f64::INFINITY;
         let mut found = 0;
         for _ in 0..3 {
-            let start = Instant::now();
+            let start = clock();
             let set = method.choose(&gram, K)?;
             gram.refit(&set)?;
-            best = best.min(start.elapsed().as_secs_f64());
+            best = best.min(clock() - start);
             found = set.iter().filter(|j| *j % 10 == 9).count();
         }
         let ratio = least / best;

@@ -213,7 +213,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
         &RowProblem::regression(10_000),
         Budget::bytes(1 << 20),
     );
-    assert!(tight.err().unwrap().to_string().contains("budget"));
+    assert!(tight.err().unwrap().to_string().contains("raise --memory"));
 }
 
 /// One learner, two rows, weights by feature.
@@ -285,4 +285,26 @@ fn regret_falls_and_is_not_negative() {
         course.push(*regret);
     }
     assert!(course.windows(2).all(|w| w[1] < w[0]) && course[5] > 0.0, "{course:?}");
+}
+
+#[test]
+fn an_active_set_depends_on_rows_alone_and_survives_saving() {
+    let spec = MethodSpec::k(2).set("active", 8);
+    let all = rows(5000, 11, false);
+    for sparse in [false, true] {
+        let mut once = make("annealed-ridge", &spec);
+        once.learn_block(&block(&all, sparse)).unwrap();
+        let mut parts = make("annealed-ridge", &spec);
+        for part in all.chunks(333) {
+            parts.learn_block(&block(part, sparse)).unwrap();
+            let mut taken_up = make("annealed-ridge", &spec);
+            taken_up.restore(&parts.save().unwrap()).unwrap();
+            parts = taken_up;
+        }
+        let (a, b) = (once.selection().unwrap(), parts.selection().unwrap());
+        assert_eq!(shown(&a), shown(&b));
+        let mut found = a.indices();
+        found.sort_unstable();
+        assert_eq!(found, [0, 1]);
+    }
 }

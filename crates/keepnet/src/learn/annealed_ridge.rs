@@ -13,7 +13,7 @@
 //! Barbu, She, Ding and Gramajo, PAMI 39 (2017), the elimination is ours.
 
 use super::RowLearner;
-use super::averaged::{Averaged, SHARED, info, optional, shared};
+use super::averaged::{SHARED, build, info, optional};
 use super::extract::{Extract, ranked};
 use super::gcv;
 use super::gram::{Gram, largest, sizes, solve};
@@ -132,6 +132,7 @@ pub const INFO: MethodInfo = info(
         SHARED[0],
         SHARED[1],
         SHARED[2],
+        SHARED[3],
     ],
     make,
 );
@@ -145,5 +146,5 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         drop: spec.get("drop", 0.1, "above 0 and below 1")?,
     };
     let extract = Box::new(AnnealedRidge::new(params)?);
-    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
+    build(spec, problem, extract, budget)
 }

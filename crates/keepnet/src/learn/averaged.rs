@@ -13,17 +13,18 @@ use std::cell::OnceCell;
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
+use super::active_set::{ActiveSet, ActiveSetParams};
 use super::averages::{AveragesParams, GRID, RunningAverages};
 use super::extract::Extract;
-use super::gram::{Gram, JITTER, Model, solve};
+use super::fit::Fit;
+use super::gram::Gram;
 use super::path::{Choose, Path};
-use crate::block::FeatureId;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
 use crate::row::{Row, RowBlock, RowProblem};
 use crate::select::Status;
-use crate::selection::{Selected, Selection, Value};
+use crate::selection::{Selection, Value};
 use crate::snapshot::{self, Snapshot};
 
 /// Settings that every method on running averages has.
@@ -35,6 +36,18 @@ pub struct AveragedParams {
     pub choose: Choose,
     /// Forgetting and the width of block products.
     pub averages: AveragesParams,
+}
+
+impl AveragedParams {
+    /// Every setting with its value, the method's own among them.
+    pub(crate) fn shown(&self, extract: &dyn Extract) -> Vec<(&'static str, Value)> {
+        let mut shown = vec![("k", self.k.map_or(Value::from("auto"), Value::from))];
+        shown.extend(extract.params());
+        shown.push(("choose", self.choose.name().into()));
+        shown.push(("forget", self.averages.forget.into()));
+        shown.push(("products", if self.averages.wide { "f64" } else { "f32" }.into()));
+        shown
+    }
 }
 
 /// Running averages and the method that extracts from them.
@@ -54,18 +67,6 @@ struct State {
     /// The rows set aside, where the choice asks for them.
     holdout: Option<RunningAverages>,
     rows: u64,
-}
-
-/// One extraction.
-#[derive(Clone)]
-struct Fit {
-    model: Model,
-    /// In the order of `model.index`.
-    score: Vec<f64>,
-    mean: Vec<f64>,
-    loss: f64,
-    notes: Vec<(&'static str, Value)>,
-    warnings: Vec<String>,
 }
 
 impl Averaged {
@@ -173,7 +174,7 @@ impl Averaged {
                 gram.n
             )));
         }
-        Self::refit(&gram, &set, notes, warnings)
+        Fit::new(&gram, &set, notes, warnings)
     }
 
     fn best_size(&self, gram: &Gram) -> Result<Vec<usize>> {
@@ -191,45 +192,6 @@ impl Averaged {
             }
         }
     }
-
-    fn refit(
-        gram: &Gram,
-        set: &[usize],
-        mut notes: Vec<(&'static str, Value)>,
-        warnings: Vec<String>,
-    ) -> Result<Fit> {
-        if set.is_empty() {
-            let intercept = gram.mean_y.clone();
-            let weight = vec![Vec::new(); intercept.len()];
-            let model = Model { index: Vec::new(), weight, intercept };
-            let (loss, none) = (0.5 * gram.yy.iter().sum::<f64>(), Vec::new());
-            let (score, mean) = (none.clone(), none);
-            return Ok(Fit { model, score, mean, loss, notes, warnings });
-        }
-        let b = gram.refit(set)?;
-        let rss = gram.rss(set, &b);
-        let variance: f64 = gram.yy.iter().sum();
-        notes.push(("effective_rows", gram.n.into()));
-        notes.push(("r_squared", (1.0 - rss / variance.max(f64::MIN_POSITIVE)).into()));
-        let mut set = set.to_vec();
-        set.sort_by_key(|j| gram.index[*j]);
-        let b = if set.is_sorted() { b } else { gram.refit(&set)? };
-        let score = removal_costs(gram, &set, &b)?;
-        let mean = set.iter().map(|j| gram.mean[*j]).collect();
-        let model = gram.model(&set, &b);
-        Ok(Fit { model, score, mean, loss: 0.5 * rss, notes, warnings })
-    }
-}
-
-/// `1/2 sum b_j^2 / (S_AA^-1)_jj`: how much the loss grows when one feature leaves the refit.
-fn removal_costs(gram: &Gram, set: &[usize], b: &[Vec<f64>]) -> Result<Vec<f64>> {
-    let m = set.len();
-    let (mut s, _) = gram.sub(set);
-    let units: Vec<Vec<f64>> =
-        (0..m).map(|j| (0..m).map(|i| f64::from(u8::from(i == j))).collect()).collect();
-    let inverse = solve(&mut s, &units, JITTER)?;
-    let cost = |j: usize| b.iter().map(|b| 0.5 * b[j] * b[j] / inverse[j][j]).sum();
-    Ok((0..m).map(cost).collect())
 }
 
 impl RowLearner for Averaged {
@@ -264,38 +226,9 @@ impl RowLearner for Averaged {
 
     fn selection(&self) -> Result<Selection> {
         let fit = self.fit()?;
-        let selected = fit.model.index.iter().enumerate().map(|(at, j)| Selected {
-            id: FeatureId::new(u64::from(*j)),
-            name: self.problem.names[*j as usize].clone(),
-            source: 0,
-            arrival: u64::from(*j),
-            order: at,
-            group: None,
-            coefficient: fit.model.weight.iter().map(|w| w[at]).collect(),
-            score: fit.score[at],
-            p_value: None,
-            mean: fit.mean[at],
-            missing: 0,
-        });
-        let mut params = vec![("k", self.params.k.map_or(Value::from("auto"), Value::from))];
-        params.extend(self.extract.params());
-        params.push(("choose", self.params.choose.name().into()));
-        params.push(("forget", self.params.averages.forget.into()));
-        let width = if self.params.averages.wide { "f64" } else { "f32" };
-        params.push(("products", width.into()));
-        let mut selection = Selection {
-            method: self.extract.name(),
-            params,
-            selected: selected.collect(),
-            intercept: fit.model.intercept.clone(),
-            score_kind: "loss increase if removed",
-            loss: Some(fit.loss),
-            metrics: fit.notes.clone(),
-            warnings: fit.warnings.clone(),
-            ..Selection::default()
-        };
+        let mut selection = fit.selection(self.extract.name(), &self.problem);
+        selection.params = self.params.shown(self.extract.as_ref());
         selection.metrics.push(("rows", self.state.rows.into()));
-        selection.sort();
         Ok(selection)
     }
 
@@ -339,7 +272,7 @@ impl Snapshot for Averaged {
 }
 
 /// The settings shared by every method on running averages.
-pub(crate) const SHARED: [SettingInfo; 3] = [
+pub(crate) const SHARED: [SettingInfo; 4] = [
     SettingInfo {
         name: "choose",
         default: "bic",
@@ -354,6 +287,11 @@ pub(crate) const SHARED: [SettingInfo; 3] = [
         name: "products",
         default: "f32",
         help: "width of block products: f32, or f64 at half the speed",
+    },
+    SettingInfo {
+        name: "active",
+        default: "by --memory",
+        help: "features in the Gram when p^2 is too much; all of them where the memory allows",
     },
 ];
 
@@ -374,6 +312,30 @@ pub(crate) fn shared(spec: &MethodSpec) -> Result<AveragedParams> {
             wide: products == "f64",
         },
     })
+}
+
+/// The learner of a method: on the Gram of all features where it fits the budget, else on an
+/// active set.
+pub(crate) fn build(
+    spec: &MethodSpec,
+    problem: &RowProblem,
+    extract: Box<dyn Extract>,
+    budget: Budget,
+) -> Result<Box<dyn RowLearner>> {
+    let params = shared(spec)?;
+    let (p, outputs) = (problem.features(), problem.outputs());
+    let need = Averaged::bytes_for(p, outputs, params.choose == Choose::Holdout);
+    let tight = budget.limit().filter(|limit| need > *limit);
+    let asked: usize = spec.get("active", 0, "a whole number of features")?;
+    let active = match (asked, tight) {
+        (0, None) => {
+            return Ok(Box::new(Averaged::new(problem.clone(), params, extract, budget)?));
+        }
+        (0, Some(limit)) => ActiveSetParams::fitting(limit, p),
+        (asked, _) => asked,
+    };
+    let active = ActiveSetParams { active, seed: spec.seed };
+    Ok(Box::new(ActiveSet::new(problem.clone(), params, active, extract, budget)?))
 }
 
 /// A setting that may be left to the method.

@@ -8,8 +8,9 @@
 //!
 //! Features that do not vary are left out, so that `S` has no zero row. Memory `8 p^2` bytes.
 
-use faer::Mat;
-use faer::linalg::solvers::Solve;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::{self, factor};
+use faer::{Mat, Par};
 
 use super::averages::{Moments, RunningAverages};
 use crate::error::{Error, Result};
@@ -232,24 +233,45 @@ pub(crate) fn gather(s: &Mat<f64>, keep: &[usize]) -> Mat<f64> {
     out
 }
 
-/// Solves `(S + ridge I) b = xy` for every output; `S` is used up.
+/// Solves `(S + ridge I) b = xy` for every output; `S`, of unit diagonal, is used up.
 ///
 /// Block products in f32 leave an error of some 1e-7 in `S`, which can turn a singular matrix
 /// into an indefinite one; where the factorisation fails the diagonal is raised past that error,
 /// to at most 1e-5 more, before giving up.
 pub(crate) fn solve(s: &mut Mat<f64>, xy: &[Vec<f64>], ridge: f64) -> Result<Vec<Vec<f64>>> {
     let p = s.nrows();
-    for more in [ridge, 1e-7, 1e-6, 1e-5] {
-        (0..p).for_each(|j| s[(j, j)] += more);
-        let Ok(llt) = s.llt(faer::Side::Lower) else { continue };
+    let scratch = factor::cholesky_in_place_scratch::<f64>(p, Par::Seq, faer::Spec::default());
+    let mut memory = MemBuffer::new(scratch);
+    for (attempt, more) in [0.0, 1e-7, 1e-6, 1e-5].into_iter().enumerate() {
+        if attempt > 0 {
+            restore_lower(s);
+        }
+        (0..p).for_each(|j| s[(j, j)] = 1.0 + ridge + more);
+        let stack = MemStack::new(&mut memory);
+        let plain = factor::LltRegularization::default();
+        let done =
+            factor::cholesky_in_place(s.as_mut(), plain, Par::Seq, stack, faer::Spec::default());
+        if done.is_err() {
+            continue;
+        }
         let mut b = Mat::from_fn(p, xy.len(), |i, output| xy[output][i]);
-        llt.solve_in_place(b.as_mut());
+        let stack = MemStack::new(&mut memory);
+        llt::solve::solve_in_place(s.as_ref(), b.as_mut(), Par::Seq, stack);
         let out: Vec<Vec<f64>> = (0..xy.len()).map(|o| b.col_as_slice(o).to_vec()).collect();
         if out.iter().flatten().all(|v| v.is_finite()) {
             return Ok(out);
         }
     }
     Err(singular())
+}
+
+/// Copies the upper triangle, which a factorisation leaves alone, onto the lower one.
+fn restore_lower(s: &mut Mat<f64>) {
+    for i in 0..s.nrows() {
+        for j in 0..i {
+            s[(i, j)] = s[(j, i)];
+        }
+    }
 }
 
 fn singular() -> Error {

@@ -4,11 +4,13 @@
 //! them at any time, by one of the methods behind [`Extract`]; [`Averaged`] joins the two. The
 //! streaming rivals hold O(p) state and learn a row at a time.
 
+pub mod active_set;
 pub mod annealed_ridge;
 pub mod averaged;
 pub mod averages;
 mod descent;
 pub mod extract;
+mod fit;
 mod gcv;
 pub mod gram;
 mod ista;
@@ -33,6 +35,7 @@ pub mod rda;
 pub mod rda_sadmm;
 mod sadmm;
 pub mod saved;
+mod screen;
 pub mod sgd;
 pub mod siht;
 pub mod sofs;
@@ -42,6 +45,7 @@ mod testing;
 pub mod truncated_gradient;
 pub mod tsgd;
 
+pub use active_set::{ActiveSet, ActiveSetParams};
 pub use annealed_ridge::{AnnealedRidge, AnnealedRidgeParams};
 pub use averaged::{Averaged, AveragedParams};
 pub use averages::{AveragesParams, GRID, RunningAverages};

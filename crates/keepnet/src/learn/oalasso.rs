@@ -10,7 +10,7 @@
 //! 2006; Sun and Barbu, arXiv 1803.11521, Algorithm 3.
 
 use super::RowLearner;
-use super::averaged::{Averaged, SHARED, info, optional, shared};
+use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::{Gram, solve};
 use super::ols::check_ridge;
@@ -109,6 +109,7 @@ pub const INFO: MethodInfo = info(
         SHARED[0],
         SHARED[1],
         SHARED[2],
+        SHARED[3],
     ],
     make,
 );
@@ -119,5 +120,5 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         lambda: optional(spec, "lambda")?,
     };
     let extract = Box::new(Oalasso::new(params)?);
-    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
+    build(spec, problem, extract, budget)
 }

@@ -9,7 +9,7 @@
 //! 1803.11521, whose tables `l2 = 0.01` reproduces (the slides state no value).
 
 use super::RowLearner;
-use super::averaged::{Averaged, SHARED, info, optional, shared};
+use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::Gram;
 use super::ols::check_ridge;
@@ -97,6 +97,7 @@ pub const INFO: MethodInfo = info(
         SHARED[0],
         SHARED[1],
         SHARED[2],
+        SHARED[3],
     ],
     make,
 );
@@ -107,5 +108,5 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         lambda: optional(spec, "lambda")?,
     };
     let extract = Box::new(Oelnet::new(params)?);
-    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
+    build(spec, problem, extract, budget)
 }

@@ -13,7 +13,7 @@
 //! the values that reproduce the published tables, which state none.
 
 use super::RowLearner;
-use super::averaged::{Averaged, SHARED, info, shared};
+use super::averaged::{SHARED, build, info};
 use super::extract::Extract;
 use super::gram::{Gram, largest, sizes};
 use super::ols::check_ridge;
@@ -229,6 +229,7 @@ pub const INFO: MethodInfo = info(
         SHARED[0],
         SHARED[1],
         SHARED[2],
+        SHARED[3],
     ],
     make,
 );
@@ -241,7 +242,7 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         ridge: spec.get("ridge", 0.0, "a number of at least 0")?,
     };
     let extract = Box::new(Ofsa::new(params)?);
-    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
+    build(spec, problem, extract, budget)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! 1803.11521, whose solver is `solver=ista`; LARS and coordinate descent solve the same problem.
 
 use super::RowLearner;
-use super::averaged::{Averaged, SHARED, info, optional, shared};
+use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::Gram;
 use super::lars::Lars;
@@ -108,6 +108,7 @@ pub const INFO: MethodInfo = info(
         SHARED[0],
         SHARED[1],
         SHARED[2],
+        SHARED[3],
     ],
     make,
 );
@@ -118,5 +119,5 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         lambda: optional(spec, "lambda")?,
     };
     let extract = Box::new(Olasso::new(params)?);
-    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
+    build(spec, problem, extract, budget)
 }

@@ -9,7 +9,7 @@
 //! Sun and Barbu, arXiv 1803.11521, Algorithm 1 (the ridge is ours).
 
 use super::RowLearner;
-use super::averaged::{Averaged, SHARED, info, shared};
+use super::averaged::{SHARED, build, info};
 use super::extract::{Extract, ranked};
 use super::gram::{Gram, largest, sizes};
 use super::ols::{OlsParams, check_ridge, full};
@@ -70,6 +70,7 @@ pub const INFO: MethodInfo = info(
         SHARED[0],
         SHARED[1],
         SHARED[2],
+        SHARED[3],
     ],
     make,
 );
@@ -77,5 +78,5 @@ pub const INFO: MethodInfo = info(
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = OlsParams { ridge: spec.get("ridge", 0.0, "a number of at least 0")? };
     let extract = Box::new(Olsth::new(params)?);
-    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
+    build(spec, problem, extract, budget)
 }

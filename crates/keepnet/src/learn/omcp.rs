@@ -10,7 +10,7 @@
 //! Annals of Statistics 38 (2010); Sun and Barbu, arXiv 1803.11521, Algorithm 4.
 
 use super::RowLearner;
-use super::averaged::{Averaged, SHARED, info, optional, shared};
+use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::Gram;
 use super::penalised::{self, Solver, check_lambda};
@@ -112,6 +112,7 @@ pub const INFO: MethodInfo = info(
         SHARED[0],
         SHARED[1],
         SHARED[2],
+        SHARED[3],
     ],
     make,
 );
@@ -123,5 +124,5 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         lambda: optional(spec, "lambda")?,
     };
     let extract = Box::new(Omcp::new(params)?);
-    Ok(Box::new(Averaged::new(problem.clone(), shared(spec)?, extract, budget)?))
+    build(spec, problem, extract, budget)
 }
