@@ -293,8 +293,8 @@ impl<'a> Column<'a> {
     /// `out_i = x_i`, zeros included.
     pub fn fill(&self, out: &mut [f64]) {
         match *self {
-            Self::F32(x) => kernel::widen(x, out),
-            Self::F64(x) => kernel::widen(x, out),
+            Self::F32(x) => kernel::widen(x, 0.0, out),
+            Self::F64(x) => kernel::widen(x, 0.0, out),
             _ => {
                 out.fill(0.0);
                 self.each(|i, x| out[i] = x);

@@ -98,14 +98,13 @@ impl Frame {
     pub fn spread(&self, x: &impl HasColumn, scale: Option<&[f64]>, out: &mut [f64]) {
         let mean = self.mean(x.stats());
         let column = x.values();
-        if column.is_dense() {
-            column.fill(out);
-            if mean != 0.0 {
-                out.iter_mut().for_each(|x| *x -= mean);
+        match column {
+            Column::F32(x) => kernel::widen(x, mean, out),
+            Column::F64(x) => kernel::widen(x, mean, out),
+            _ => {
+                out.fill(-mean);
+                column.each(|i, x| out[i] = x - mean);
             }
-        } else {
-            out.fill(-mean);
-            column.each(|i, x| out[i] = x - mean);
         }
         if let Some(scale) = scale.or(self.weight.as_deref()) {
             kernel::scale_by(out, scale);

@@ -1,110 +1,79 @@
-//! The few loops that touch every value, compiled for the processor at hand.
+//! The few loops that touch every value, on the processor's vector unit.
 //!
 //! Each reduction has a fixed set of lanes and a fixed order, and multiplies with a fused
-//! multiply-add, so its digits depend on neither the vector width of the processor, nor on how
-//! columns are grouped into blocks or threads. `pulp` picks the instruction set at run time;
-//! the loops themselves are plain arrays that the compiler turns into vectors.
+//! multiply-add, so its digits depend on neither the processor nor on how columns are grouped
+//! into blocks or threads.
 
-use std::sync::LazyLock;
+pub use crate::vector::Element;
+use crate::vector::{Vector, on_best};
 
-use pulp::{Arch, Simd, WithSimd};
-
-static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
-
-/// A loop to be compiled for each instruction set. Called through `FnMut`, so that its body is
-/// inlined where the instruction set is known: a call through `FnOnce` would leave it outside,
-/// with a function call for every multiply-add.
-struct Body<F>(F);
-
-impl<R, F: FnMut() -> R> WithSimd for Body<F> {
-    type Output = R;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> R {
-        let mut body = self.0;
-        body()
-    }
-}
-
-/// Runs a loop compiled for the processor at hand.
-#[inline(always)]
-pub(crate) fn run<R>(body: impl FnMut() -> R) -> R {
-    ARCH.dispatch(Body(body))
-}
-
-/// Lanes of a single reduction: four 256-bit accumulators, enough to hide the latency of an FMA.
-const LANES: usize = 16;
-/// Lanes of one product of a tile of products, where the tile itself hides the latency.
-const TILE_LANES: usize = 8;
+/// Vectors of a single reduction: four hide the latency of a multiply-add.
+const CHAINS: usize = 4;
+/// Vectors of one product of several, where the others hide the latency.
+const TILE_CHAINS: usize = 2;
 /// Rows of a tile: four f64 vectors of this length fit the first-level cache.
 const TILE_ROWS: usize = 1024;
 /// Vectors that share one pass over a column.
 pub const GROUP: usize = 4;
 
-/// A stored number that widens to f64 without loss.
-pub trait Element: Copy + Send + Sync + bytemuck::Pod {
-    /// The value as f64.
-    fn wide(self) -> f64;
+/// Row tiles in which a set of columns is worked through, so that vectors stay in cache.
+pub fn tiles(rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    (0..rows).step_by(TILE_ROWS).map(move |at| at..rows.min(at + TILE_ROWS))
 }
 
-impl Element for f32 {
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        f64::from(self)
-    }
-}
-
-impl Element for f64 {
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self
-    }
-}
-
+/// Sum of `4 C` lanes, pairwise.
 #[inline(always)]
-fn fold<const N: usize>(lanes: &[f64; N]) -> f64 {
-    let mut half = N / 2;
-    let mut sums = *lanes;
+fn fold<const C: usize>(lanes: [[f64; 4]; C]) -> f64 {
+    let mut sums = lanes;
+    let mut half = C / 2;
     while half > 0 {
-        for i in 0..half {
-            sums[i] += sums[i + half];
+        for c in 0..half {
+            for l in 0..4 {
+                sums[c][l] += sums[c + half][l];
+            }
         }
         half /= 2;
     }
-    sums[0]
+    (sums[0][0] + sums[0][2]) + (sums[0][1] + sums[0][3])
+}
+
+/// Splits into whole steps of `4 C` values and the rest.
+#[inline(always)]
+fn steps<T, const C: usize>(x: &[T]) -> (&[[[T; 4]; C]], &[T]) {
+    let whole = x.len() - x.len() % (4 * C);
+    let (quads, _) = x[..whole].as_chunks::<4>();
+    (quads.as_chunks::<C>().0, &x[whole..])
 }
 
 /// `sum x_i v_i` in f64.
 pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     debug_assert_eq!(x.len(), v.len());
-    run(
-        #[inline(always)]
-        || {
-            let mut lanes = [0.0; LANES];
-            let (xs, x_tail) = x.as_chunks::<LANES>();
-            let (vs, v_tail) = v.as_chunks::<LANES>();
-            for (a, b) in xs.iter().zip(vs) {
-                for l in 0..LANES {
-                    lanes[l] = a[l].wide().mul_add(b[l], lanes[l]);
-                }
+    on_best!(s => {
+        let (xs, x_tail) = steps::<T, CHAINS>(x);
+        let (vs, v_tail) = steps::<f64, CHAINS>(v);
+        let mut sums = [s.splat(0.0); CHAINS];
+        for (x, v) in xs.iter().zip(vs) {
+            for c in 0..CHAINS {
+                sums[c] = s.fma(T::load(s, &x[c]), s.load64(&v[c]), sums[c]);
             }
-            for (l, (a, b)) in x_tail.iter().zip(v_tail).enumerate() {
-                lanes[l] = a.wide().mul_add(*b, lanes[l]);
-            }
-            fold(&lanes)
-        },
-    )
+        }
+        let mut lanes = sums.map(|sum| s.store(sum));
+        for (i, (x, v)) in x_tail.iter().zip(v_tail).enumerate() {
+            lanes[i / 4][i % 4] = x.wide().mul_add(*v, lanes[i / 4][i % 4]);
+        }
+        fold(lanes)
+    })
 }
 
 /// The running sums of one product among several.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Lanes([f64; TILE_LANES]);
+pub struct Lanes([[f64; 4]; TILE_CHAINS]);
 
 impl Lanes {
     /// The product.
     #[must_use]
     pub fn sum(&self) -> f64 {
-        fold(&self.0)
+        fold(self.0)
     }
 }
 
@@ -113,203 +82,202 @@ impl Lanes {
 /// Called tile after tile with a multiple of eight rows each but the last; a product has the
 /// same digits whichever others share its pass and wherever the tiles end.
 pub fn add_products<T: Element, const G: usize>(x: &[T], v: [&[f64]; G], lanes: &mut [Lanes]) {
-    run(
-        #[inline(always)]
-        || {
-            let mut sums: [[f64; TILE_LANES]; G] = std::array::from_fn(|g| lanes[g].0);
-            let (xs, x_tail) = x.as_chunks::<TILE_LANES>();
-            let parts = v.map(|v| v[..x.len()].as_chunks::<TILE_LANES>());
-            for (i, x) in xs.iter().enumerate() {
-                let a: [f64; TILE_LANES] = std::array::from_fn(|l| x[l].wide());
-                for g in 0..G {
-                    let b = &parts[g].0[i];
-                    for l in 0..TILE_LANES {
-                        sums[g][l] = a[l].mul_add(b[l], sums[g][l]);
-                    }
-                }
-            }
-            for (l, a) in x_tail.iter().enumerate() {
-                for g in 0..G {
-                    sums[g][l] = a.wide().mul_add(parts[g].1[l], sums[g][l]);
-                }
-            }
+    on_best!(s => {
+        let (xs, x_tail) = steps::<T, TILE_CHAINS>(x);
+        let parts = v.map(|v| steps::<f64, TILE_CHAINS>(&v[..x.len()]));
+        let mut sums: [[_; TILE_CHAINS]; G] =
+            std::array::from_fn(|g| lanes[g].0.map(|lane| s.load64(&lane)));
+        for (i, x) in xs.iter().enumerate() {
+            let a = [T::load(s, &x[0]), T::load(s, &x[1])];
             for g in 0..G {
-                lanes[g].0 = sums[g];
+                let b = &parts[g].0[i];
+                for c in 0..TILE_CHAINS {
+                    sums[g][c] = s.fma(a[c], s.load64(&b[c]), sums[g][c]);
+                }
             }
-        },
-    );
+        }
+        for g in 0..G {
+            lanes[g].0 = sums[g].map(|sum| s.store(sum));
+            for (i, (x, v)) in x_tail.iter().zip(parts[g].1).enumerate() {
+                let lane = &mut lanes[g].0[i / 4][i % 4];
+                *lane = x.wide().mul_add(*v, *lane);
+            }
+        }
+    });
 }
 
 /// Adds `x[j]_i v_i` to the sums of four columns' products, one pass over `v`.
 pub fn add_columns<T: Element>(x: [&[T]; 4], v: &[f64], lanes: &mut [Lanes; 4]) {
-    run(
-        #[inline(always)]
-        || {
-            let mut sums: [[f64; TILE_LANES]; 4] = lanes.map(|lanes| lanes.0);
-            let (vs, v_tail) = v.as_chunks::<TILE_LANES>();
-            let parts = x.map(|x| x[..v.len()].as_chunks::<TILE_LANES>());
-            for (i, v) in vs.iter().enumerate() {
-                for j in 0..4 {
-                    let a = &parts[j].0[i];
-                    for l in 0..TILE_LANES {
-                        sums[j][l] = a[l].wide().mul_add(v[l], sums[j][l]);
-                    }
-                }
-            }
-            for (l, v) in v_tail.iter().enumerate() {
-                for j in 0..4 {
-                    sums[j][l] = parts[j].1[l].wide().mul_add(*v, sums[j][l]);
-                }
-            }
+    on_best!(s => {
+        let (vs, v_tail) = steps::<f64, TILE_CHAINS>(v);
+        let parts = x.map(|x| steps::<T, TILE_CHAINS>(&x[..v.len()]));
+        let mut sums = lanes.map(|lanes| lanes.0.map(|lane| s.load64(&lane)));
+        for (i, v) in vs.iter().enumerate() {
+            let b = [s.load64(&v[0]), s.load64(&v[1])];
             for j in 0..4 {
-                lanes[j].0 = sums[j];
+                let a = &parts[j].0[i];
+                for c in 0..TILE_CHAINS {
+                    sums[j][c] = s.fma(T::load(s, &a[c]), b[c], sums[j][c]);
+                }
             }
-        },
-    );
-}
-
-/// Row tiles in which a set of columns is worked through, so that vectors stay in cache.
-pub fn tiles(rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    (0..rows).step_by(TILE_ROWS).map(move |at| at..rows.min(at + TILE_ROWS))
+        }
+        for j in 0..4 {
+            lanes[j].0 = sums[j].map(|sum| s.store(sum));
+            for (i, (x, v)) in parts[j].1.iter().zip(v_tail).enumerate() {
+                let lane = &mut lanes[j].0[i / 4][i % 4];
+                *lane = x.wide().mul_add(*v, *lane);
+            }
+        }
+    });
 }
 
 /// `v_i += scale x_i`.
 pub fn axpy<T: Element>(scale: f64, x: &[T], v: &mut [f64]) {
     debug_assert_eq!(x.len(), v.len());
-    run(
-        #[inline(always)]
-        || {
-            for (out, a) in v.iter_mut().zip(x) {
-                *out = scale.mul_add(a.wide(), *out);
-            }
-        },
-    );
+    on_best!(s => {
+        let (xs, x_tail) = x.as_chunks::<4>();
+        let (vs, v_tail) = v.as_chunks_mut::<4>();
+        let w = s.splat(scale);
+        for (x, v) in xs.iter().zip(vs) {
+            *v = s.store(s.fma(w, T::load(s, x), s.load64(v)));
+        }
+        for (x, v) in x_tail.iter().zip(v_tail) {
+            *v = scale.mul_add(x.wide(), *v);
+        }
+    });
 }
 
-/// `v_i += sum of scale[j] x[j]_i`, four columns a pass over `v`.
+/// `v_i += sum of scale[j] x[j]_i`, four columns a pass over `v`, added in their order.
 pub fn axpy4<T: Element>(scale: [f64; 4], x: [&[T]; 4], v: &mut [f64]) {
-    run(
-        #[inline(always)]
-        || {
-            let [a, b, c, d] = x.map(|x| &x[..v.len()]);
-            for (i, out) in v.iter_mut().enumerate() {
-                let sum = scale[0].mul_add(a[i].wide(), *out);
-                let sum = scale[1].mul_add(b[i].wide(), sum);
-                let sum = scale[2].mul_add(c[i].wide(), sum);
-                *out = scale[3].mul_add(d[i].wide(), sum);
+    on_best!(s => {
+        let parts = x.map(|x| x[..v.len()].as_chunks::<4>());
+        let (vs, v_tail) = v.as_chunks_mut::<4>();
+        let w = scale.map(|scale| s.splat(scale));
+        for (i, v) in vs.iter_mut().enumerate() {
+            let mut sum = s.load64(v);
+            for j in 0..4 {
+                sum = s.fma(w[j], T::load(s, &parts[j].0[i]), sum);
             }
-        },
-    );
+            *v = s.store(sum);
+        }
+        for (i, v) in v_tail.iter_mut().enumerate() {
+            for j in 0..4 {
+                *v = scale[j].mul_add(parts[j].1[i].wide(), *v);
+            }
+        }
+    });
 }
 
 /// `sum x_i g_i`, `sum x_i d_i` and `sum x_i^2 d_i` in one pass: slope and curvature of a column.
 pub fn slope_curve<T: Element>(x: &[T], g: &[f64], d: &[f64]) -> (f64, f64, f64) {
-    run(
-        #[inline(always)]
-        || {
-            let (mut a, mut b, mut c) = ([0.0; LANES / 2], [0.0; LANES / 2], [0.0; LANES / 2]);
-            let (xs, x_tail) = x.as_chunks::<{ LANES / 2 }>();
-            let (gs, g_tail) = g.as_chunks::<{ LANES / 2 }>();
-            let (ds, d_tail) = d.as_chunks::<{ LANES / 2 }>();
-            for ((x, g), d) in xs.iter().zip(gs).zip(ds) {
-                for l in 0..LANES / 2 {
-                    let x = x[l].wide();
-                    let xd = x * d[l];
-                    a[l] = x.mul_add(g[l], a[l]);
-                    b[l] += xd;
-                    c[l] = xd.mul_add(x, c[l]);
-                }
+    on_best!(s => {
+        let (xs, x_tail) = steps::<T, TILE_CHAINS>(x);
+        let (gs, g_tail) = steps::<f64, TILE_CHAINS>(g);
+        let (ds, d_tail) = steps::<f64, TILE_CHAINS>(d);
+        let mut sums = [[s.splat(0.0); TILE_CHAINS]; 3];
+        for ((x, g), d) in xs.iter().zip(gs).zip(ds) {
+            for c in 0..TILE_CHAINS {
+                let x = T::load(s, &x[c]);
+                let xd = s.mul(x, s.load64(&d[c]));
+                sums[0][c] = s.fma(x, s.load64(&g[c]), sums[0][c]);
+                sums[1][c] = s.add(sums[1][c], xd);
+                sums[2][c] = s.fma(xd, x, sums[2][c]);
             }
-            for (l, ((x, g), d)) in x_tail.iter().zip(g_tail).zip(d_tail).enumerate() {
-                let x = x.wide();
-                a[l] = x.mul_add(*g, a[l]);
-                b[l] += x * d;
-                c[l] = (x * d).mul_add(x, c[l]);
-            }
-            (fold(&a), fold(&b), fold(&c))
-        },
-    )
+        }
+        let mut lanes = sums.map(|sums| sums.map(|sum| s.store(sum)));
+        for (i, ((x, g), d)) in x_tail.iter().zip(g_tail).zip(d_tail).enumerate() {
+            let (x, c, l) = (x.wide(), i / 4, i % 4);
+            lanes[0][c][l] = x.mul_add(*g, lanes[0][c][l]);
+            lanes[1][c][l] += x * d;
+            lanes[2][c][l] = (x * d).mul_add(x, lanes[2][c][l]);
+        }
+        (fold(lanes[0]), fold(lanes[1]), fold(lanes[2]))
+    })
 }
 
-/// `out_i = x_i`, widened.
-pub fn widen<T: Element>(x: &[T], out: &mut [f64]) {
-    run(
-        #[inline(always)]
-        || {
-            for (out, a) in out.iter_mut().zip(x) {
-                *out = a.wide();
-            }
-        },
-    );
+/// `out_i = x_i - shift`, widened.
+pub fn widen<T: Element>(x: &[T], shift: f64, out: &mut [f64]) {
+    on_best!(s => {
+        let (xs, x_tail) = x.as_chunks::<4>();
+        let (outs, out_tail) = out.as_chunks_mut::<4>();
+        let m = s.splat(shift);
+        for (x, out) in xs.iter().zip(outs) {
+            *out = s.store(s.sub(T::load(s, x), m));
+        }
+        for (x, out) in x_tail.iter().zip(out_tail) {
+            *out = x.wide() - shift;
+        }
+    });
 }
 
 /// `out_i *= v_i`.
 pub fn scale_by(out: &mut [f64], v: &[f64]) {
-    run(
-        #[inline(always)]
-        || {
-            for (out, v) in out.iter_mut().zip(v) {
-                *out *= v;
-            }
-        },
-    );
+    on_best!(s => {
+        let (vs, v_tail) = v.as_chunks::<4>();
+        let (outs, out_tail) = out.as_chunks_mut::<4>();
+        for (v, out) in vs.iter().zip(outs) {
+            *out = s.store(s.mul(s.load64(out), s.load64(v)));
+        }
+        for (v, out) in v_tail.iter().zip(out_tail) {
+            *out *= v;
+        }
+    });
 }
 
 /// `sum (x_i - shift)` and `sum (x_i - shift)^2`.
 ///
 /// Either is NaN or infinite when some `x_i` is, so one pass also checks finiteness.
 pub fn moments<T: Element>(x: &[T], shift: f64) -> (f64, f64) {
-    run(
-        #[inline(always)]
-        || {
-            let (mut sum, mut square) = ([0.0; LANES], [0.0; LANES]);
-            let (xs, tail) = x.as_chunks::<LANES>();
-            for a in xs {
-                for l in 0..LANES {
-                    let d = a[l].wide() - shift;
-                    sum[l] += d;
-                    square[l] = d.mul_add(d, square[l]);
-                }
+    on_best!(s => {
+        let (xs, x_tail) = steps::<T, CHAINS>(x);
+        let m = s.splat(shift);
+        let (mut sum, mut square) = ([s.splat(0.0); CHAINS], [s.splat(0.0); CHAINS]);
+        for x in xs {
+            for c in 0..CHAINS {
+                let d = s.sub(T::load(s, &x[c]), m);
+                sum[c] = s.add(sum[c], d);
+                square[c] = s.fma(d, d, square[c]);
             }
-            for (l, a) in tail.iter().enumerate() {
-                let d = a.wide() - shift;
-                sum[l] += d;
-                square[l] = d.mul_add(d, square[l]);
-            }
-            (fold(&sum), fold(&square))
-        },
-    )
+        }
+        let (mut sum, mut square) = (sum.map(|v| s.store(v)), square.map(|v| s.store(v)));
+        for (i, x) in x_tail.iter().enumerate() {
+            let d = x.wide() - shift;
+            sum[i / 4][i % 4] += d;
+            square[i / 4][i % 4] = d.mul_add(d, square[i / 4][i % 4]);
+        }
+        (fold(sum), fold(square))
+    })
 }
 
 /// `sum v_i (x_i - shift)` and `sum v_i (x_i - shift)^2`.
 pub fn weighted_moments<T: Element>(x: &[T], v: &[f64], shift: f64) -> (f64, f64) {
-    run(
-        #[inline(always)]
-        || {
-            let (mut sum, mut square) = ([0.0; LANES], [0.0; LANES]);
-            let (xs, x_tail) = x.as_chunks::<LANES>();
-            let (vs, v_tail) = v.as_chunks::<LANES>();
-            for (a, b) in xs.iter().zip(vs) {
-                for l in 0..LANES {
-                    let d = a[l].wide() - shift;
-                    let weighted = b[l] * d;
-                    sum[l] += weighted;
-                    square[l] = weighted.mul_add(d, square[l]);
-                }
+    on_best!(s => {
+        let (xs, x_tail) = steps::<T, CHAINS>(x);
+        let (vs, v_tail) = steps::<f64, CHAINS>(v);
+        let m = s.splat(shift);
+        let (mut sum, mut square) = ([s.splat(0.0); CHAINS], [s.splat(0.0); CHAINS]);
+        for (x, v) in xs.iter().zip(vs) {
+            for c in 0..CHAINS {
+                let d = s.sub(T::load(s, &x[c]), m);
+                let weighted = s.mul(s.load64(&v[c]), d);
+                sum[c] = s.add(sum[c], weighted);
+                square[c] = s.fma(weighted, d, square[c]);
             }
-            for (l, (a, b)) in x_tail.iter().zip(v_tail).enumerate() {
-                let d = a.wide() - shift;
-                sum[l] += b * d;
-                square[l] = (b * d).mul_add(d, square[l]);
-            }
-            (fold(&sum), fold(&square))
-        },
-    )
+        }
+        let (mut sum, mut square) = (sum.map(|v| s.store(v)), square.map(|v| s.store(v)));
+        for (i, (x, v)) in x_tail.iter().zip(v_tail).enumerate() {
+            let d = x.wide() - shift;
+            sum[i / 4][i % 4] += v * d;
+            square[i / 4][i % 4] = (v * d).mul_add(d, square[i / 4][i % 4]);
+        }
+        (fold(sum), fold(square))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vector::Portable;
 
     fn numbers(n: usize, seed: u64) -> Vec<f64> {
         let mut state = seed;
@@ -329,6 +297,19 @@ mod tests {
             let scale: f64 = x.iter().zip(&v).map(|(a, b)| (a * b).abs()).sum();
             assert!((dot(&x, &v) - plain).abs() <= 1e-14 * scale, "n = {n}");
         }
+    }
+
+    #[test]
+    fn the_vector_unit_gives_the_digits_of_plain_arrays() {
+        let (x, v) = (numbers(64, 1), numbers(64, 2));
+        let mut lanes = [[0.0; 4]; 4];
+        for i in 0..64 {
+            let lane = &mut lanes[i / 4 % 4][i % 4];
+            *lane = x[i].mul_add(v[i], *lane);
+        }
+        assert_eq!(dot(&x, &v).to_bits(), fold(lanes).to_bits());
+        let four = Portable.fma([1.5; 4], [2.0; 4], Portable.load32(&[0.25; 4]));
+        assert_eq!(four, [3.25; 4]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod selection;
 pub mod snapshot;
 pub mod source;
 pub mod target;
+mod vector;
 
 pub use block::{ColumnBlock, FeatureId, RawColumn};
 pub use budget::Budget;

@@ -12,7 +12,8 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{Element, run};
+use super::lanes::run;
+use crate::kernel::Element;
 use crate::row::{Row, RowBlock};
 
 /// Features of a tile: its sums stay in the first-level cache while rows go by.

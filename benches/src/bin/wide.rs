@@ -1,0 +1,71 @@
+//! (b) `os-plus` with its defaults over a resident f32 matrix, against summing it once.
+//!
+//! Usage: wide [n] [p] [rounds] [key=value...]; the defaults are 20,000 x 50,000 and 3 rounds.
+
+use std::sync::Arc;
+
+use keepnet::{Budget, Driver, Generated, Lane, MethodSpec, Problem, Quiet, RunOptions, registry};
+use keepnet_bench::{Wide, mib, peak_bytes, sum_once, timed};
+
+fn main() -> keepnet::Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let numbers: Vec<usize> = args.iter().filter_map(|a| a.parse().ok()).collect();
+    let at = |i: usize, default: usize| numbers.get(i).copied().unwrap_or(default);
+    let (n, p, rounds) = (at(0, 20_000), at(1, 50_000), at(2, 3));
+    let mut spec = MethodSpec::k(100);
+    for (key, value) in args.iter().filter_map(|a| a.split_once('=')) {
+        spec = spec.set(key, value);
+    }
+    println!("wide: n = {n}, p = {p}, 100 true features, noise 0.1 sd of the signal");
+    let wide = Wide::new(n, p, 100, 0.1, 0);
+    let (truth, y) = (wide.truth.clone(), wide.y.clone());
+    let shared: Arc<Vec<f32>> = Arc::new(wide.x);
+    let threads = rayon::current_num_threads();
+    for threads in if threads > 1 { vec![1, threads] } else { vec![1] } {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let (mut best_sum, mut best_run) = (f64::INFINITY, f64::INFINITY);
+        let mut line = String::new();
+        for _ in 0..rounds {
+            let (sum, total) = pool.install(|| timed(|| sum_once(&shared)));
+            assert!(total.is_finite());
+            best_sum = best_sum.min(sum);
+            let problem = Problem::regression(y.clone());
+            let mut source = Generated::matrix(n, Arc::new(Floats(Arc::clone(&shared))), false)?;
+            let method = registry::find("os-plus")?;
+            let selector = registry::make(method, &spec, &problem, Budget::unlimited())?;
+            let lanes = vec![Lane::new(problem, selector)];
+            let driver = Driver::new(&mut source, lanes, RunOptions::default())?;
+            let (run, report) = pool.install(|| timed(|| driver.run(&mut Quiet)));
+            let report = report?;
+            best_run = best_run.min(run);
+            let selection = &report.lanes[0].selection;
+            let found = selection.indices();
+            let hits = truth.iter().filter(|j| found.contains(j)).count();
+            line = format!(
+                "recall {:.2}, {} substitutions, {:?}",
+                hits as f64 / truth.len() as f64,
+                selection.substitutions,
+                selection.metrics
+            );
+        }
+        println!(
+            "  {threads} thread(s): one read {best_sum:.3} s ({:.1} GB/s), two scans {best_run:.3} s: \
+             {:.2} times one read; {line}",
+            4.0 * (n * p) as f64 / best_sum / 1e9,
+            best_run / best_sum,
+        );
+    }
+    if let Some(peak) = peak_bytes() {
+        println!("  peak {:.0} MiB, of which the matrix {:.0}", mib(peak), mib((4 * n * p) as u64));
+    }
+    Ok(())
+}
+
+/// The floats as the bytes that a source shares.
+struct Floats(Arc<Vec<f32>>);
+
+impl AsRef<[u8]> for Floats {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}

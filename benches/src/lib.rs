@@ -1,0 +1,103 @@
+//! What the benchmarks share: best of several runs, peak memory, the wide data.
+//!
+//! Every benchmark measures both sides of its ratio in one process, interleaved, and takes the
+//! best of several rounds: on a shared machine the ratio holds where the seconds do not.
+
+use std::time::Instant;
+
+use keepnet::order::generator;
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+
+/// Seconds that `job` took, and what it gave.
+pub fn timed<T>(job: impl FnOnce() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let out = job();
+    (start.elapsed().as_secs_f64(), out)
+}
+
+/// Peak resident bytes of this process since [`reset_peak`]; `None` where /proc is not there.
+pub fn peak_bytes() -> Option<u64> {
+    status("VmHWM:")
+}
+
+/// Resident bytes now.
+pub fn resident_bytes() -> Option<u64> {
+    status("VmRSS:")
+}
+
+fn status(field: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with(field))?;
+    Some(1024 * line.split_whitespace().nth(1)?.parse::<u64>().ok()?)
+}
+
+/// Starts a new peak; without the right to, the peak is that of the whole process.
+pub fn reset_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Bytes in MiB, for tables.
+pub fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+/// A feature-major f32 matrix of iid normal columns, `s` of them in the target with normal
+/// weights, and noise of `noise` standard deviations of the signal.
+pub struct Wide {
+    /// Rows.
+    pub n: usize,
+    /// Values, feature by feature.
+    pub x: Vec<f32>,
+    /// Target.
+    pub y: Vec<f64>,
+    /// Features in the target.
+    pub truth: Vec<u64>,
+}
+
+impl Wide {
+    /// The data by seed.
+    pub fn new(n: usize, p: usize, s: usize, noise: f64, seed: u64) -> Self {
+        let mut x = vec![0f32; n * p];
+        x.par_chunks_mut(n).enumerate().for_each(|(j, column)| {
+            let mut rng = generator(seed, 1000 + j as u64);
+            column.iter_mut().for_each(|x| *x = StandardNormal.sample(&mut rng));
+        });
+        let mut rng = generator(seed, 1);
+        let order = keepnet::Order::Shuffled.indices(p as u64, seed, 7).unwrap_or_default();
+        let truth: Vec<u64> = order[..s].iter().map(|j| u64::from(*j)).collect();
+        let mut y = vec![0.0; n];
+        for j in &truth {
+            let w: f64 = StandardNormal.sample(&mut rng);
+            let column = &x[*j as usize * n..(*j as usize + 1) * n];
+            y.iter_mut().zip(column).for_each(|(y, x)| *y += w * f64::from(*x));
+        }
+        let sd = (y.iter().map(|y| y * y).sum::<f64>() / n as f64).sqrt();
+        for y in &mut y {
+            let e: f64 = StandardNormal.sample(&mut rng);
+            *y += noise * sd * e;
+        }
+        Self { n, x, y, truth }
+    }
+
+    /// Share of the true features among `found`.
+    pub fn recall(&self, found: &[u64]) -> f64 {
+        self.truth.iter().filter(|j| found.contains(j)).count() as f64 / self.truth.len() as f64
+    }
+}
+
+/// Sums every float once: the bound that a scan is measured against.
+pub fn sum_once(x: &[f32]) -> f64 {
+    x.par_chunks(1 << 20)
+        .map(|part| {
+            let mut lanes = [0f32; 32];
+            let (chunks, _) = part.as_chunks::<32>();
+            for chunk in chunks {
+                for l in 0..32 {
+                    lanes[l] += chunk[l];
+                }
+            }
+            lanes.iter().map(|v| f64::from(*v)).sum::<f64>()
+        })
+        .sum()
+}
