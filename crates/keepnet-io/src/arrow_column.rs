@@ -1,0 +1,128 @@
+//! Arrow arrays as columns of numbers and as text.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types as t;
+use arrow_array::{Array, ArrowPrimitiveType};
+use arrow_schema::DataType;
+use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
+
+use crate::dataset::ColumnKind;
+use crate::growing::{finish, push_integers};
+
+/// What an Arrow type holds.
+pub(crate) fn kind(data_type: &DataType) -> ColumnKind {
+    use DataType::{
+        Boolean, Dictionary, Float32, Float64, Int8, Int16, Int32, Int64, LargeUtf8, UInt8, UInt16,
+        UInt32, UInt64, Utf8, Utf8View,
+    };
+    match data_type {
+        Boolean => ColumnKind::Bool,
+        Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => ColumnKind::Int,
+        Float32 | Float64 => ColumnKind::Float,
+        Utf8 | LargeUtf8 | Utf8View => ColumnKind::Text,
+        Dictionary(_, values) if matches!(**values, Utf8 | LargeUtf8 | Utf8View) => {
+            ColumnKind::Text
+        }
+        other => ColumnKind::Other(other.to_string().to_lowercase()),
+    }
+}
+
+/// Offset in `bytes` and width of floats without missing values that lie there.
+pub(crate) fn place(array: &dyn Array, bytes: &[u8]) -> Option<(usize, bool)> {
+    if array.null_count() > 0 {
+        return None;
+    }
+    let (start, wide) = match array.data_type() {
+        DataType::Float32 => {
+            (array.as_primitive::<t::Float32Type>().values().as_ptr() as usize, false)
+        }
+        DataType::Float64 => {
+            (array.as_primitive::<t::Float64Type>().values().as_ptr() as usize, true)
+        }
+        _ => return None,
+    };
+    let from = start.checked_sub(bytes.as_ptr() as usize)?;
+    let end = from + array.len() * if wide { 8 } else { 4 };
+    (end <= bytes.len()).then_some((from, wide))
+}
+
+/// Whether an array of numbers points into `buffer`.
+pub(crate) fn shared(array: &dyn Array, buffer: &arrow_buffer::Buffer) -> Option<()> {
+    let data = array.to_data();
+    let first = data.buffers().first()?;
+    let (start, all) = (first.as_ptr() as usize, buffer.as_ptr() as usize);
+    (start >= all && start + first.len() <= all + buffer.len()).then_some(())
+}
+
+/// One column out of its arrays; NaN is missing.
+pub(crate) fn widened(
+    parts: &[&dyn Array],
+    rows: usize,
+    spare: &mut ColumnBlock,
+) -> Result<ColumnData> {
+    let wide = parts.first().is_some_and(|part| *part.data_type() == DataType::Float64);
+    let mut values = match wide {
+        true => Numbers::F64(spare.buffer64()),
+        false => Numbers::F32(spare.buffer32()),
+    };
+    parts.iter().try_for_each(|part| append(*part, &mut values))?;
+    finish(values, rows)
+}
+
+fn append(array: &dyn Array, to: &mut Numbers) -> Result<()> {
+    match array.data_type() {
+        DataType::Float32 => push::<t::Float32Type>(array, to, f64::from),
+        DataType::Float64 => push::<t::Float64Type>(array, to, |v| v),
+        DataType::Int8 => push::<t::Int8Type>(array, to, f64::from),
+        DataType::Int16 => push::<t::Int16Type>(array, to, f64::from),
+        DataType::Int32 => push::<t::Int32Type>(array, to, f64::from),
+        DataType::Int64 => push::<t::Int64Type>(array, to, |v| v as f64),
+        DataType::UInt8 => push::<t::UInt8Type>(array, to, f64::from),
+        DataType::UInt16 => push::<t::UInt16Type>(array, to, f64::from),
+        DataType::UInt32 => push::<t::UInt32Type>(array, to, f64::from),
+        DataType::UInt64 => push::<t::UInt64Type>(array, to, |v| v as f64),
+        DataType::Boolean => {
+            let number = |v: Option<bool>| v.map_or(f64::NAN, |v| f64::from(u8::from(v)));
+            let values: Vec<f64> = array.as_boolean().iter().map(number).collect();
+            push_integers(to, &values, |v| v);
+        }
+        other => return Err(Error::Data(format!("an array of {other} is no column of numbers"))),
+    }
+    Ok(())
+}
+
+fn push<T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    to: &mut Numbers,
+    wide: impl Fn(T::Native) -> f64,
+) {
+    let array = array.as_primitive::<T>();
+    if array.null_count() == 0 {
+        push_integers(to, array.values(), wide);
+    } else {
+        let values: Vec<f64> = array.iter().map(|v| v.map_or(f64::NAN, &wide)).collect();
+        push_integers(to, &values, |v| v);
+    }
+}
+
+/// Appends an array of text.
+pub(crate) fn as_text(array: &dyn Array, out: &mut Vec<Option<String>>) -> Result<()> {
+    let own = |v: Option<&str>| v.map(String::from);
+    match array.data_type() {
+        DataType::Utf8 => out.extend(array.as_string::<i32>().iter().map(own)),
+        DataType::LargeUtf8 => out.extend(array.as_string::<i64>().iter().map(own)),
+        DataType::Utf8View => out.extend(array.as_string_view().iter().map(own)),
+        DataType::Dictionary(..) => {
+            let coded = array.as_any_dictionary();
+            let mut levels = Vec::new();
+            as_text(coded.values().as_ref(), &mut levels)?;
+            let keys = coded.normalized_keys();
+            for (row, key) in keys.into_iter().enumerate() {
+                let there = coded.keys().is_valid(row);
+                out.push(if there { levels.get(key).cloned().flatten() } else { None });
+            }
+        }
+        other => return Err(Error::Data(format!("an array of {other} is no column of text"))),
+    }
+    Ok(())
+}

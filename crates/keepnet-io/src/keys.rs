@@ -1,0 +1,80 @@
+//! Rows matched by key.
+
+use std::collections::HashMap;
+
+use keepnet::{Error, Result};
+
+use crate::names::unknown;
+use crate::series::SeriesValues;
+use crate::table::Table;
+
+/// The key of each row; `None` where a part of it is missing.
+pub(crate) fn row_keys(table: &dyn Table, key: &[String]) -> Result<Vec<Option<String>>> {
+    let mut keys: Vec<Option<String>> = vec![Some(String::new()); table.rows()];
+    for (part, name) in key.iter().enumerate() {
+        let columns = table.columns();
+        let at = columns.iter().position(|c| c.name == *name);
+        let at = at.ok_or_else(|| unknown(name, columns.iter().map(|c| c.name.as_str())))?;
+        let values = table.series(at)?;
+        for (row, key) in keys.iter_mut().enumerate() {
+            let Some(text) = key else { continue };
+            if part > 0 {
+                text.push('\u{1f}');
+            }
+            match &values {
+                // 12, 12.0 and a text "12" are one key, whatever the file calls its type.
+                SeriesValues::Numbers { values, .. } if !values[row].is_nan() => {
+                    text.push_str(&values[row].to_string());
+                }
+                SeriesValues::Text(values) if values[row].is_some() => {
+                    text.push_str(values[row].as_deref().expect("it is some"));
+                }
+                _ => *key = None,
+            }
+        }
+    }
+    Ok(keys)
+}
+
+/// The row of each key; a key that occurs twice is an error.
+pub(crate) fn by_key<'a>(
+    keys: &'a [Option<String>],
+    names: &[String],
+) -> Result<HashMap<&'a str, u32>> {
+    let mut rows = HashMap::with_capacity(keys.len());
+    for (row, key) in keys.iter().enumerate() {
+        if let Some(key) = key
+            && let Some(first) = rows.insert(key.as_str(), row as u32)
+        {
+            return Err(Error::Data(format!(
+                "the key {} is {:?} in rows {first} and {row}; keys must not repeat",
+                names.join(","),
+                key.replace('\u{1f}', ","),
+            )));
+        }
+    }
+    Ok(rows)
+}
+
+/// For each of `left` the row of the same key in `right`, or `u32::MAX`.
+pub(crate) fn matches(left: &[Option<String>], right: &HashMap<&str, u32>) -> Vec<u32> {
+    let find = |key: &Option<String>| {
+        key.as_ref().and_then(|key| right.get(key.as_str()).copied()).unwrap_or(u32::MAX)
+    };
+    left.iter().map(find).collect()
+}
+
+/// Values in the order of `take`; rows without a match are missing.
+pub(crate) fn reorder(values: SeriesValues, take: &[u32]) -> SeriesValues {
+    let from = |row: &u32| (*row != u32::MAX).then_some(*row as usize);
+    match values {
+        SeriesValues::Numbers { values, integral, boolean } => SeriesValues::Numbers {
+            values: take.iter().map(|row| from(row).map_or(f64::NAN, |r| values[r])).collect(),
+            integral,
+            boolean,
+        },
+        SeriesValues::Text(values) => SeriesValues::Text(
+            take.iter().map(|row| from(row).and_then(|r| values[r].clone())).collect(),
+        ),
+    }
+}

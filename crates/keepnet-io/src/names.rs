@@ -1,0 +1,131 @@
+//! Column names: uniqueness, globs, and names that were nearly right.
+
+use std::collections::HashSet;
+
+use glob::Pattern;
+use keepnet::{Error, Result};
+
+/// Refuses a name that occurs twice.
+pub(crate) fn check_unique<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(Error::Duplicate { name: name.into() });
+        }
+    }
+    Ok(())
+}
+
+/// A set of columns given by names, globs and `@FILE` lists.
+pub(crate) struct NameSet {
+    exact: HashSet<String>,
+    globs: Vec<Pattern>,
+    // What the user wrote, to report what matched nothing.
+    entries: Vec<String>,
+}
+
+impl NameSet {
+    /// Reads the lists; `flag` is named in errors.
+    pub(crate) fn new(given: &[String], flag: &'static str) -> Result<Self> {
+        let mut entries = Vec::new();
+        for entry in given {
+            match entry.strip_prefix('@') {
+                None => entries.push(entry.clone()),
+                Some(path) => {
+                    let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+                    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+                    entries.extend(lines.map(String::from));
+                }
+            }
+        }
+        let mut globs = Vec::new();
+        for entry in entries.iter().filter(|entry| entry.contains(['*', '?', '['])) {
+            let pattern = Pattern::new(entry)
+                .map_err(|e| Error::param(flag, entry, "names or globs").at(e.msg))?;
+            globs.push(pattern);
+        }
+        Ok(Self { exact: entries.iter().cloned().collect(), globs, entries })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.exact.contains(name) || self.globs.iter().any(|glob| glob.matches(name))
+    }
+
+    /// An error for the first entry that is no glob and names no column.
+    pub(crate) fn check_known(&self, names: &HashSet<&str>) -> Result<()> {
+        let is_glob = |entry: &str| entry.contains(['*', '?', '[']);
+        match self.entries.iter().find(|e| !is_glob(e) && !names.contains(e.as_str())) {
+            None => Ok(()),
+            Some(entry) => Err(unknown(entry, names.iter().copied())),
+        }
+    }
+}
+
+/// The error for a column that is not there, with names that look like it.
+pub(crate) fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> Error {
+    Error::Data(format!("there is no column {name:?}{}", near(name, columns)))
+}
+
+/// The error for what is neither a column nor a file.
+pub(crate) fn no_column_or_file<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> Error {
+    let near = near(name, columns);
+    Error::Data(format!("{name:?} is neither a column of the input nor a file{near}"))
+}
+
+fn near<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> String {
+    let mut near: Vec<(usize, &str)> = columns
+        .take(200_000)
+        .map(|column| (distance(name, column), column))
+        .filter(|(d, column)| *d <= 1 + name.len().max(column.len()) / 4)
+        .collect();
+    near.sort_unstable();
+    near.truncate(3);
+    let list: Vec<String> = near.iter().map(|(_, column)| format!("{column:?}")).collect();
+    match list.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", list.join(", ")),
+    }
+}
+
+/// Letters to change, add or remove to make `a` of `b`, without regard to case.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.to_lowercase(), b.to_lowercase());
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let swap = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = swap.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_offered() {
+        let columns = ["price", "prices", "weight", "PRICE_2"];
+        let error = unknown("prise", columns.iter().copied()).to_string();
+        assert_eq!(error, "there is no column \"prise\"; did you mean \"price\", \"prices\"?");
+        let none = unknown("zzz", columns.iter().copied()).to_string();
+        assert_eq!(none, "there is no column \"zzz\"");
+    }
+
+    #[test]
+    fn globs_and_names_are_one_set() {
+        let set = NameSet::new(&["a*".into(), "x".into()], "columns").unwrap();
+        assert!(set.contains("abc") && set.contains("x") && !set.contains("xy"));
+        assert!(set.check_known(&HashSet::from(["y"])).is_err());
+        assert!(set.check_known(&HashSet::from(["x"])).is_ok());
+    }
+}

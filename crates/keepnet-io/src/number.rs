@@ -1,0 +1,77 @@
+//! The number at the start of a text, at the speed that a large file needs.
+//!
+//! Most numbers in files are short: with a mantissa below 2^53 and at most 22 decimals,
+//! `mantissa / 10^decimals` is a division of two exact doubles and so correctly rounded
+//! (Clinger, PLDI 1990). Everything else goes to fast-float2, which is exact too.
+
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// The value of the longest number at the start of `text`, and the bytes that it takes.
+#[inline]
+pub(crate) fn number(text: &[u8]) -> Option<(f64, usize)> {
+    let negative = text.first() == Some(&b'-');
+    let mut at = usize::from(negative);
+    let start = at;
+    let mut mantissa = 0_u64;
+    while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
+        mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+        at += 1;
+    }
+    let mut digits = at - start;
+    let mut decimals = 0;
+    if text.get(at) == Some(&b'.') {
+        at += 1;
+        let point = at;
+        while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+            at += 1;
+        }
+        decimals = at - point;
+        digits += decimals;
+    }
+    // Nineteen digits cannot wrap a u64.
+    let plain = !matches!(text.get(at), Some(b'e' | b'E'));
+    if plain && (1..=19).contains(&digits) && mantissa < 1 << 53 {
+        let value = mantissa as f64 / POWERS[decimals];
+        return Some((if negative { -value } else { value }, at));
+    }
+    fast_float2::parse_partial(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_double_comes_back(bits: u64) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            for text in [format!("{value}"), format!("{value:e}"), format!("{value:?}")] {
+                let (got, used) = number(format!("{text},1").as_bytes()).unwrap();
+                prop_assert_eq!(got.to_bits(), bits);
+                prop_assert_eq!(used, text.len());
+            }
+        }
+
+        #[test]
+        fn short_decimals_are_rounded_as_the_standard_library_rounds_them(
+            text in "-?[0-9]{1,18}(\\.[0-9]{0,12})?([eE][-+]?[0-9]{1,2})?"
+        ) {
+            let (got, used) = number(text.as_bytes()).unwrap();
+            prop_assert_eq!(used, text.len());
+            prop_assert_eq!(got.to_bits(), text.parse::<f64>().unwrap().to_bits());
+        }
+
+        #[test]
+        fn any_bytes_are_a_number_or_not(text in proptest::collection::vec(any::<u8>(), 0..30)) {
+            if let Some((_, used)) = number(&text) {
+                prop_assert!(used > 0 && used <= text.len());
+            }
+        }
+    }
+}

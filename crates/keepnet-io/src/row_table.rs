@@ -1,0 +1,85 @@
+//! A row-oriented file after its transposition: numbers, and text as codes.
+
+use std::collections::HashMap;
+
+use keepnet::{ColumnBlock, ColumnData, Result};
+
+use crate::dataset::{ColumnInfo, ColumnKind};
+use crate::series::SeriesValues;
+use crate::store::DenseStore;
+use crate::table::{Table, numbers};
+
+/// The different values of a text column.
+#[derive(Default)]
+pub(crate) struct Levels {
+    codes: HashMap<Box<str>, u32>,
+    list: Vec<Box<str>>,
+}
+
+impl Levels {
+    /// The code of a value, a new one where it is new.
+    pub(crate) fn code(&mut self, value: Box<str>) -> u32 {
+        let next = self.list.len() as u32;
+        *self.codes.entry(value).or_insert_with_key(|value| {
+            self.list.push(value.clone());
+            next
+        })
+    }
+
+    /// The values by code.
+    pub(crate) fn list(self) -> Vec<Box<str>> {
+        self.list
+    }
+}
+
+/// A row-oriented file after its transposition.
+pub(crate) struct RowTable {
+    pub(crate) store: DenseStore,
+    pub(crate) columns: Vec<ColumnInfo>,
+    /// For each column the texts that its codes stand for; may be shorter than the columns.
+    pub(crate) levels: Vec<Vec<Box<str>>>,
+    pub(crate) fingerprint: u64,
+    pub(crate) unnamed: bool,
+}
+
+impl Table for RowTable {
+    fn rows(&self) -> usize {
+        self.store.rows()
+    }
+
+    fn columns(&self) -> &[ColumnInfo] {
+        &self.columns
+    }
+
+    fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
+        self.store.read(at, spare, out)
+    }
+
+    fn series(&self, at: usize) -> Result<SeriesValues> {
+        let values = numbers(self, at)?;
+        match values {
+            SeriesValues::Numbers { values, .. } if self.columns[at].kind == ColumnKind::Text => {
+                let text = |v: &f64| self.levels[at][*v as usize].to_string();
+                let text = values.iter().map(|v| (!v.is_nan()).then(|| text(v)));
+                Ok(SeriesValues::Text(text.collect()))
+            }
+            values => Ok(values),
+        }
+    }
+
+    fn column_bytes(&self) -> u64 {
+        self.store.column_bytes()
+    }
+
+    fn scan_bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn unnamed(&self) -> bool {
+        self.unnamed
+    }
+}

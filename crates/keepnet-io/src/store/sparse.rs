@@ -1,0 +1,407 @@
+//! A sparse table, transposed by counting.
+//!
+//! ```text
+//! start[c] = entries in columns before c      entry (r, c, v) goes to start[c] + seen[c]++
+//! ```
+//!
+//! Rows arrive in pieces, in order, so each column comes out with its rows ascending. While
+//! the pieces fit the memory limit the sort is done in memory, a range of columns at a time
+//! (see [`super::sort`]). Otherwise they go to a temporary file, are dealt to ranges of columns of which each fits in memory (their exact sizes are
+//! known by then), and each range is sorted by itself and written back.
+//!
+//! Cost: one pass over the entries in memory, or three writes and two reads of 16 bytes an
+//! entry. Memory: twice the entries, or the limit. A column is delivered as f32 where all its
+//! values survive that.
+
+use std::ops::Range;
+
+use keepnet::{ColumnData, Numbers, Result};
+
+use super::sort::sort;
+use super::{Place, Spill};
+
+/// Some rows: entries a row after the other.
+pub(crate) struct Piece {
+    // Entries up to the end of each row.
+    pub(super) ends: Vec<u32>,
+    // Ascending within a row.
+    pub(super) index: Vec<u32>,
+    pub(super) value: Numbers,
+}
+
+impl Piece {
+    pub(crate) fn with_capacity(entries: usize) -> Self {
+        let value = Numbers::F64(Vec::with_capacity(entries));
+        Self { ends: Vec::new(), index: Vec::with_capacity(entries), value }
+    }
+
+    /// Adds an entry to the current row; zeros are no entries.
+    #[inline]
+    pub(crate) fn push(&mut self, index: u32, value: f64) {
+        // The column must be known even where every value of it is zero.
+        self.index.push(index);
+        match &mut self.value {
+            Numbers::F64(values) => values.push(value),
+            Numbers::F32(values) => values.push(value as f32),
+        }
+    }
+
+    pub(crate) fn end_row(&mut self) {
+        self.ends.push(self.index.len() as u32);
+    }
+
+    /// Stores the values as f32 where that loses nothing.
+    pub(crate) fn narrow(&mut self) {
+        if let Numbers::F64(values) = &mut self.value {
+            self.value = Numbers::narrow(std::mem::take(values));
+        }
+        self.index.shrink_to_fit();
+    }
+
+    /// Row within the piece, column and value of each entry.
+    fn each(&self, mut f: impl FnMut(u32, u32, f64)) {
+        let mut start = 0;
+        for (row, end) in self.ends.iter().enumerate() {
+            let range = start as usize..*end as usize;
+            match &self.value {
+                Numbers::F32(v) => {
+                    let entries = self.index[range.clone()].iter().zip(&v[range]);
+                    entries.for_each(|(c, v)| f(row as u32, *c, f64::from(*v)));
+                }
+                Numbers::F64(v) => {
+                    let entries = self.index[range.clone()].iter().zip(&v[range]);
+                    entries.for_each(|(c, v)| f(row as u32, *c, *v));
+                }
+            }
+            start = *end;
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let width = if matches!(self.value, Numbers::F64(_)) { 12 } else { 8 };
+        (4 * self.ends.len() + width * self.index.len()) as u64
+    }
+
+    #[cfg(test)]
+    pub(crate) fn entries(&self) -> Vec<(u32, u32, f64)> {
+        let mut all = Vec::new();
+        self.each(|r, c, v| all.push((r, c, v)));
+        all
+    }
+}
+
+/// One entry in a temporary file: column, row and the two halves of the value.
+type Record = [u32; 4];
+
+fn record(column: u32, row: u32, value: f64) -> Record {
+    let bits = value.to_bits();
+    [column, row, bits as u32, (bits >> 32) as u32]
+}
+
+fn value_of(record: &Record) -> f64 {
+    f64::from_bits(u64::from(record[2]) | u64::from(record[3]) << 32)
+}
+
+const RECORD: u64 = size_of::<Record>() as u64;
+
+/// Takes pieces in the order of the rows.
+pub(crate) struct SparseBuilder {
+    place: Place,
+    pieces: Vec<Piece>,
+    used: u64,
+    rows: u32,
+    // By column: entries that are not zero, and whether they all survive f32.
+    counts: Vec<u32>,
+    narrow: Vec<bool>,
+    integral: bool,
+    spill: Option<Spill>,
+    spilled: u64,
+}
+
+impl SparseBuilder {
+    pub(crate) fn new(place: Place) -> Self {
+        Self {
+            place,
+            pieces: Vec::new(),
+            used: 0,
+            rows: 0,
+            counts: Vec::new(),
+            narrow: Vec::new(),
+            integral: true,
+            spill: None,
+            spilled: 0,
+        }
+    }
+
+    /// Whether all values so far are integers.
+    pub(crate) fn integral(&self) -> bool {
+        self.integral
+    }
+
+    pub(crate) fn push(&mut self, piece: Piece) -> Result<()> {
+        let end = piece.index.iter().max().map_or(0, |c| *c as usize + 1);
+        if end > self.counts.len() {
+            self.counts.resize(end, 0);
+            self.narrow.resize(end, true);
+        }
+        let (counts, narrow) = (&mut self.counts, &mut self.narrow);
+        let mut integral = true;
+        piece.each(|_, c, v| {
+            counts[c as usize] += u32::from(v != 0.0);
+            integral &= v.trunc() == v;
+        });
+        if let Numbers::F64(_) = piece.value {
+            piece.each(|_, c, v| narrow[c as usize] &= f64::from(v as f32) == v || v.is_nan());
+        }
+        self.integral &= integral;
+        self.used += piece.bytes();
+        self.pieces.push(piece);
+        // Pieces and the transposed table are in memory together.
+        if 2 * self.used > self.place.memory {
+            self.write_out()?;
+        }
+        Ok(())
+    }
+
+    fn write_out(&mut self) -> Result<()> {
+        if self.spill.is_none() {
+            self.spill = Some(Spill::new(&self.place)?);
+        }
+        let spill = self.spill.as_mut().expect("it was just made");
+        let mut records = Vec::new();
+        for piece in self.pieces.drain(..) {
+            records.clear();
+            let top = self.rows;
+            piece.each(|row, column, value| {
+                if value != 0.0 {
+                    records.push(record(column, top + row, value));
+                }
+            });
+            spill.append(bytemuck::cast_slice(&records))?;
+            self.spilled += records.len() as u64;
+            self.rows += piece.ends.len() as u32;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<SparseStore> {
+        let mut starts = Vec::with_capacity(self.counts.len() + 1);
+        starts.push(0_u64);
+        for count in &self.counts {
+            starts.push(starts[starts.len() - 1] + u64::from(*count));
+        }
+        let data = if self.spill.is_some() {
+            self.write_out()?;
+            self.deal(&starts)?
+        } else {
+            let wide = self.narrow.iter().any(|narrow| !narrow);
+            let pieces = std::mem::take(&mut self.pieces);
+            let (index, value) = sort(&pieces, &starts, wide);
+            Data::Memory { index, value }
+        };
+        Ok(SparseStore { starts, narrow: self.narrow, data })
+    }
+
+    /// Deals the records to ranges of columns, then sorts each range.
+    fn deal(&mut self, starts: &[u64]) -> Result<Data> {
+        let from = self.spill.take().expect("records were written");
+        let most = (self.place.memory / (4 * RECORD)).max(1 << 12);
+        let ranges = ranges(starts, most);
+        let to = Spill::new(&self.place)?;
+        let mut dealer = Dealer::new(&to, &ranges, starts, self.place.memory / 4);
+        let mut records = vec![[0_u32; 4]; most.min(1 << 16) as usize];
+        let mut at = 0;
+        while at < self.spilled {
+            let count = (self.spilled - at).min(records.len() as u64) as usize;
+            from.read(at * RECORD, bytemuck::cast_slice_mut(&mut records[..count]))?;
+            for record in &records[..count] {
+                dealer.push(*record)?;
+            }
+            at += count as u64;
+        }
+        dealer.finish()?;
+        drop(from);
+        for range in &ranges {
+            sort_range(&to, range, starts)?;
+        }
+        Ok(Data::File { spill: to, ranges })
+    }
+}
+
+/// Consecutive columns with at most `most` entries together, or one column.
+pub(super) fn ranges(starts: &[u64], most: u64) -> Vec<Range<usize>> {
+    let (mut all, mut first) = (Vec::new(), 0);
+    for c in 1..starts.len() {
+        if c > first + 1 && starts[c] - starts[first] > most {
+            all.push(first..c - 1);
+            first = c - 1;
+        }
+    }
+    if first + 1 < starts.len() {
+        all.push(first..starts.len() - 1);
+    }
+    all
+}
+
+/// Appends records to the part of the file that belongs to their range.
+struct Dealer<'a> {
+    spill: &'a Spill,
+    ends: Vec<usize>,
+    at: Vec<u64>,
+    buffers: Vec<Vec<Record>>,
+    room: usize,
+}
+
+impl<'a> Dealer<'a> {
+    fn new(spill: &'a Spill, ranges: &[Range<usize>], starts: &[u64], memory: u64) -> Self {
+        let room = memory / (RECORD * ranges.len().max(1) as u64);
+        Self {
+            spill,
+            ends: ranges.iter().map(|range| range.end).collect(),
+            at: ranges.iter().map(|range| starts[range.start]).collect(),
+            buffers: ranges.iter().map(|_| Vec::new()).collect(),
+            room: room.clamp(64, 1 << 14) as usize,
+        }
+    }
+
+    fn push(&mut self, record: Record) -> Result<()> {
+        let range = self.ends.partition_point(|end| *end <= record[0] as usize);
+        self.buffers[range].push(record);
+        if self.buffers[range].len() >= self.room { self.flush(range) } else { Ok(()) }
+    }
+
+    fn flush(&mut self, range: usize) -> Result<()> {
+        let buffer = &mut self.buffers[range];
+        self.spill.write(self.at[range] * RECORD, bytemuck::cast_slice(buffer))?;
+        self.at[range] += buffer.len() as u64;
+        buffer.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<()> {
+        (0..self.buffers.len()).try_for_each(|range| self.flush(range))
+    }
+}
+
+/// Sorts the records of a range and writes them back as row indices, then values.
+fn sort_range(spill: &Spill, range: &Range<usize>, starts: &[u64]) -> Result<()> {
+    let first = starts[range.start];
+    let total = (starts[range.end] - first) as usize;
+    let mut records = vec![[0_u32; 4]; total];
+    spill.read(first * RECORD, bytemuck::cast_slice_mut(&mut records))?;
+    let mut next: Vec<usize> =
+        starts[range.clone()].iter().map(|s| (*s - first) as usize).collect();
+    let (mut index, mut value) = (vec![0_u32; total], vec![0.0_f64; total]);
+    for record in &records {
+        let to = &mut next[record[0] as usize - range.start];
+        index[*to] = record[1];
+        value[*to] = value_of(record);
+        *to += 1;
+    }
+    spill.write(first * RECORD, bytemuck::cast_slice(&index))?;
+    spill.write(first * RECORD + 4 * total as u64, bytemuck::cast_slice(&value))
+}
+
+/// Where the transposed entries are.
+enum Data {
+    Memory { index: Vec<u32>, value: Numbers },
+    File { spill: Spill, ranges: Vec<Range<usize>> },
+}
+
+/// The transposed table.
+pub(crate) struct SparseStore {
+    // Entries before each column; one more than there are columns.
+    starts: Vec<u64>,
+    narrow: Vec<bool>,
+    data: Data,
+}
+
+impl SparseStore {
+    /// One past the last column that has an entry in the file.
+    pub(crate) fn end(&self) -> usize {
+        self.narrow.len()
+    }
+
+    /// Entries of a column.
+    pub(crate) fn count(&self, column: usize) -> u64 {
+        self.starts[column + 1] - self.starts[column]
+    }
+
+    /// Bytes that one scan reads.
+    pub(crate) fn bytes(&self) -> u64 {
+        let width = match &self.data {
+            Data::Memory { value: Numbers::F32(_), .. } => 8,
+            _ => 12,
+        };
+        width * self.starts[self.starts.len() - 1]
+    }
+
+    /// Bytes of the longest column.
+    pub(crate) fn column_bytes(&self) -> u64 {
+        let bytes = |c: usize| self.count(c) * if self.narrow[c] { 8 } else { 12 };
+        (0..self.end()).map(bytes).max().unwrap_or(0)
+    }
+
+    /// Appends the columns of a range to `out`.
+    pub(crate) fn read(
+        &self,
+        columns: Range<usize>,
+        rows: usize,
+        out: &mut Vec<ColumnData>,
+    ) -> Result<()> {
+        match &self.data {
+            Data::Memory { index, value } => {
+                for c in columns {
+                    let range = self.starts[c] as usize..self.starts[c + 1] as usize;
+                    let value = match value {
+                        Numbers::F32(v) => Numbers::F32(v[range.clone()].to_vec()),
+                        Numbers::F64(v) => self.values(c, &v[range.clone()]),
+                    };
+                    out.push(ColumnData::Sparse { rows, index: index[range].to_vec(), value });
+                }
+            }
+            Data::File { spill, ranges } => {
+                let mut rest = columns;
+                while !rest.is_empty() {
+                    let at = ranges.partition_point(|range| range.end <= rest.start);
+                    let end = rest.end.min(ranges[at].end);
+                    self.load(spill, &ranges[at], rest.start..end, rows, out)?;
+                    rest.start = end;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn values(&self, column: usize, values: &[f64]) -> Numbers {
+        match self.narrow[column] {
+            true => Numbers::F32(values.iter().map(|v| *v as f32).collect()),
+            false => Numbers::F64(values.to_vec()),
+        }
+    }
+
+    fn load(
+        &self,
+        spill: &Spill,
+        range: &Range<usize>,
+        columns: Range<usize>,
+        rows: usize,
+        out: &mut Vec<ColumnData>,
+    ) -> Result<()> {
+        let first = self.starts[range.start];
+        let total = self.starts[range.end] - first;
+        let before = self.starts[columns.start] - first;
+        let count = (self.starts[columns.end] - self.starts[columns.start]) as usize;
+        let (mut index, mut value) = (vec![0_u32; count], vec![0.0_f64; count]);
+        let base = first * RECORD;
+        spill.read(base + 4 * before, bytemuck::cast_slice_mut(&mut index))?;
+        spill.read(base + 4 * total + 8 * before, bytemuck::cast_slice_mut(&mut value))?;
+        for c in columns.clone() {
+            let start = (self.starts[c] - self.starts[columns.start]) as usize;
+            let part = start..start + self.count(c) as usize;
+            let value = self.values(c, &value[part.clone()]);
+            out.push(ColumnData::Sparse { rows, index: index[part].to_vec(), value });
+        }
+        Ok(())
+    }
+}
