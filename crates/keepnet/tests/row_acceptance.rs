@@ -89,7 +89,8 @@ fn annealed_ridge_is_at_the_limit_where_rows_are_as_many_as_features() {
     }
     let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
     assert!((mean(&errors) - 1.058).abs() < 0.01, "{errors:?}");
-    assert!(mean(&weak) >= 74.0, "{weak:?}"); // 76.6 expected, standard error 1.5 at 4 runs
+    // 76.6 expected; one run has a spread of 4.7 (row_tables, 12 runs), four runs three errors of 2.4.
+    assert!(mean(&weak) >= 69.5, "{weak:?}");
 }
 
 #[test]
@@ -133,4 +134,27 @@ fn an_active_set_finds_what_the_full_gram_would() {
     let mut ofsa = learner("ofsa", &spec, &RowProblem::regression(5000));
     let found = design.run(&mut *ofsa, 16_000);
     assert!(found >= 98.0, "the active set finds {found}, expected at least 98");
+}
+
+#[test]
+fn the_logistic_loss_finds_more_where_classes_are_nearly_separable() {
+    use keepnet::LossKind;
+    let problem = RowProblem::binary(500);
+    let spec = |loss, choose: &str| {
+        let spec = MethodSpec::k(50).set("choose", choose);
+        MethodSpec { loss: Some(loss), ..spec }
+    };
+    let run = |spec: &MethodSpec, beta| {
+        let mut learner = learner("annealed-ridge", spec, &problem);
+        let found = Design::new(500, 10, beta, true, 5).run(&mut *learner, 10_000);
+        let selection = learner.selection().unwrap();
+        let (_, loss) = selection.params.iter().find(|p| p.0 == "loss").unwrap().clone();
+        (found, loss)
+    };
+    let (squared, _) = run(&spec(LossKind::Squared, "bic"), 1.0);
+    let (logistic, _) = run(&spec(LossKind::Logistic, "bic"), 1.0);
+    assert!(logistic > squared + 10.0, "logistic {logistic}, squared {squared}");
+    let (found, loss) = run(&spec(LossKind::Logistic, "holdout"), 1.0);
+    assert_eq!(loss, keepnet::Value::from("logistic"));
+    assert!(found > squared, "hold-out {found}, squared {squared}");
 }

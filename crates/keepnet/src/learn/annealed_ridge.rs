@@ -145,6 +145,6 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         },
         drop: spec.get("drop", 0.1, "above 0 and below 1")?,
     };
-    let extract = Box::new(AnnealedRidge::new(params)?);
+    let extract = AnnealedRidge::new(params)?;
     build(spec, problem, extract, budget)
 }

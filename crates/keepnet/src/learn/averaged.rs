@@ -14,13 +14,16 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::active_set::{ActiveSet, ActiveSetParams};
-use super::averages::{AveragesParams, GRID, RunningAverages};
+use super::averages::{AveragesParams, GRID, RunningAverages, check_target};
+use super::contest::Contest;
 use super::extract::Extract;
 use super::fit::Fit;
 use super::gram::Gram;
 use super::path::{Choose, Path};
+use super::working::{DAMP, Working};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::loss::LossKind;
 use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
 use crate::row::{Row, RowBlock, RowProblem};
 use crate::select::Status;
@@ -36,6 +39,8 @@ pub struct AveragedParams {
     pub choose: Choose,
     /// Forgetting and the width of block products.
     pub averages: AveragesParams,
+    /// Two classes by the logistic loss instead of least squares on -1 and 1.
+    pub logistic: bool,
 }
 
 impl AveragedParams {
@@ -45,6 +50,7 @@ impl AveragedParams {
         shown.extend(extract.params());
         shown.push(("choose", self.choose.name().into()));
         shown.push(("forget", self.averages.forget.into()));
+        shown.push(("loss", if self.logistic { "logistic" } else { "squared" }.into()));
         shown.push(("products", if self.averages.wide { "f64" } else { "f32" }.into()));
         shown
     }
@@ -66,6 +72,8 @@ struct State {
     train: RunningAverages,
     /// The rows set aside, where the choice asks for them.
     holdout: Option<RunningAverages>,
+    /// The model at which rows are linearised, for the logistic loss.
+    working: Option<Working>,
     rows: u64,
 }
 
@@ -96,9 +104,17 @@ impl Averaged {
         }
         let (p, classes) = (problem.features(), problem.classes.len());
         budget.take(Self::bytes_for(p, problem.outputs(), holdout), "the running averages")?;
+        if params.logistic && classes != 2 {
+            return Err(Error::Unsupported(
+                "the logistic loss needs a target of two classes; use --loss squared".into(),
+            ));
+        }
+        // Working targets of the logistic loss are numbers.
+        let classes = if params.logistic { 0 } else { classes };
         let new = || RunningAverages::new(p, classes, params.averages);
         let holdout = if holdout { Some(new()?) } else { None };
-        let state = State { train: new()?, holdout, rows: 0 };
+        let working = params.logistic.then(|| Working::new(p));
+        let state = State { train: new()?, holdout, working, rows: 0 };
         Ok(Self { problem, params, extract, state, budget, fit: OnceCell::new() })
     }
 
@@ -133,6 +149,37 @@ impl Averaged {
             all.merge(holdout)?;
         }
         Ok(all)
+    }
+
+    /// Rows as working rows of the logistic loss.
+    fn learn_working(&mut self, rows: &RowBlock) -> Result<()> {
+        for (i, row) in rows.rows().enumerate() {
+            let at = self.state.rows + i as u64;
+            if let Some(j) = row.beyond(1e17) {
+                let value = row.get(j);
+                return Err(Error::Data(format!("feature {j} is {value} at row {at}")));
+            }
+            check_target(2, rows.y()[i], rows.weight()[i], at)?;
+        }
+        let State { train, working, rows: count, .. } = &mut self.state;
+        let working = working.as_mut().expect("only called where there is one");
+        let mut one = RowBlock::new(rows.features(), GRID);
+        for (i, row) in rows.rows().enumerate() {
+            let (y, weight) = working.pass(row, rows.y()[i], rows.weight()[i]);
+            one.push(row, y, weight)?;
+            *count += 1;
+            let ended = working.epoch_ended();
+            if ended || one.room() == 0 {
+                train.push(&one)?;
+                one.reset(GRID);
+            }
+            if ended {
+                train.damp(DAMP);
+            }
+        }
+        train.push(&one)?;
+        self.fit.take();
+        Ok(())
     }
 
     fn fit(&self) -> Result<&Fit> {
@@ -196,6 +243,9 @@ impl Averaged {
 
 impl RowLearner for Averaged {
     fn learn_block(&mut self, rows: &RowBlock) -> Result<()> {
+        if self.state.working.is_some() {
+            return self.learn_working(rows);
+        }
         let Some(holdout) = &mut self.state.holdout else {
             self.state.train.push(rows)?;
             self.state.rows += rows.len() as u64;
@@ -243,7 +293,8 @@ impl RowLearner for Averaged {
     }
 
     fn averages(&self) -> Option<Result<RunningAverages>> {
-        Some(self.averages())
+        // Working rows of the logistic loss are no averages of the data themselves.
+        self.state.working.is_none().then(|| self.averages())
     }
 }
 
@@ -257,10 +308,13 @@ impl Snapshot for Averaged {
         let same = |a: &RunningAverages| {
             a.sound()
                 && (a.features(), a.classes())
-                    == (self.problem.features(), self.problem.classes.len())
+                    == (self.problem.features(), self.state.train.classes())
         };
         if !same(&state.train) || !state.holdout.iter().all(same) {
             return Err(Error::Snapshot("it has other features or classes".into()));
+        }
+        if state.working.is_some() != self.state.working.is_some() {
+            return Err(Error::Snapshot("it was made with another --loss".into()));
         }
         if state.holdout.is_some() != self.state.holdout.is_some() {
             return Err(Error::Snapshot("it was made with another --set choose".into()));
@@ -311,6 +365,16 @@ pub(crate) fn shared(spec: &MethodSpec) -> Result<AveragedParams> {
             forget: spec.get("forget", 0.0, "a number from 0 to below 1")?,
             wide: products == "f64",
         },
+        logistic: match spec.loss {
+            None | Some(LossKind::Squared) => false,
+            Some(LossKind::Logistic) => true,
+            Some(other) => {
+                return Err(Error::Unsupported(format!(
+                    "running averages have no {} loss; use --loss squared or logistic",
+                    other.name()
+                )));
+            }
+        },
     })
 }
 
@@ -319,13 +383,27 @@ pub(crate) fn shared(spec: &MethodSpec) -> Result<AveragedParams> {
 pub(crate) fn build(
     spec: &MethodSpec,
     problem: &RowProblem,
-    extract: Box<dyn Extract>,
+    extract: impl Extract + Copy + 'static,
     budget: Budget,
 ) -> Result<Box<dyn RowLearner>> {
     let params = shared(spec)?;
+    if params.logistic && params.choose == Choose::Holdout {
+        let parts = (Box::new(extract) as Box<dyn Extract>, Box::new(extract) as Box<dyn Extract>);
+        return Ok(Box::new(Contest::new(problem, params, parts, budget)?));
+    }
+    build_from(spec, params, problem, Box::new(extract), budget)
+}
+
+fn build_from(
+    spec: &MethodSpec,
+    params: AveragedParams,
+    problem: &RowProblem,
+    extract: Box<dyn Extract>,
+    budget: Budget,
+) -> Result<Box<dyn RowLearner>> {
     let (p, outputs) = (problem.features(), problem.outputs());
     let need = Averaged::bytes_for(p, outputs, params.choose == Choose::Holdout);
-    let tight = budget.limit().filter(|limit| need > *limit);
+    let tight = budget.limit().filter(|limit| need > *limit && !params.logistic);
     let asked: usize = spec.get("active", 0, "a whole number of features")?;
     let active = match (asked, tight) {
         (0, None) => {

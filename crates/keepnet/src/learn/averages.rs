@@ -305,6 +305,14 @@ impl RunningAverages {
         Ok(())
     }
 
+    /// Multiplies the weight of everything so far by `factor`; a no-op on means.
+    pub(crate) fn damp(&mut self, factor: f64) {
+        self.flush();
+        let m = &mut self.moments;
+        m.age(factor);
+        m.xx.scale(factor);
+    }
+
     /// Whether the parts fit together, as after a load.
     pub(crate) fn sound(&self) -> bool {
         let (p, m, q) = (self.features(), &self.moments, outputs(self.classes));

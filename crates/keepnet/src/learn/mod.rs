@@ -8,6 +8,7 @@ pub mod active_set;
 pub mod annealed_ridge;
 pub mod averaged;
 pub mod averages;
+mod contest;
 mod descent;
 pub mod extract;
 mod fit;
@@ -44,6 +45,7 @@ mod stream;
 mod testing;
 pub mod truncated_gradient;
 pub mod tsgd;
+mod working;
 
 pub use active_set::{ActiveSet, ActiveSetParams};
 pub use annealed_ridge::{AnnealedRidge, AnnealedRidgeParams};

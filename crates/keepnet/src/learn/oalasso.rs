@@ -119,6 +119,6 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         ridge: spec.get("ridge", 1e-8, "a number of at least 0")?,
         lambda: optional(spec, "lambda")?,
     };
-    let extract = Box::new(Oalasso::new(params)?);
+    let extract = Oalasso::new(params)?;
     build(spec, problem, extract, budget)
 }

@@ -107,6 +107,6 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         l2: spec.get("l2", 0.01, "a number of at least 0")?,
         lambda: optional(spec, "lambda")?,
     };
-    let extract = Box::new(Oelnet::new(params)?);
+    let extract = Oelnet::new(params)?;
     build(spec, problem, extract, budget)
 }

@@ -241,7 +241,7 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         step: spec.get("step", 1.9, "above 0 and below 2")?,
         ridge: spec.get("ridge", 0.0, "a number of at least 0")?,
     };
-    let extract = Box::new(Ofsa::new(params)?);
+    let extract = Ofsa::new(params)?;
     build(spec, problem, extract, budget)
 }
 

@@ -118,6 +118,6 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         solver: spec.get("solver", Solver::Lars, "lars, cd or ista")?,
         lambda: optional(spec, "lambda")?,
     };
-    let extract = Box::new(Olasso::new(params)?);
+    let extract = Olasso::new(params)?;
     build(spec, problem, extract, budget)
 }

@@ -77,6 +77,6 @@ pub const INFO: MethodInfo = info(
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = OlsParams { ridge: spec.get("ridge", 0.0, "a number of at least 0")? };
-    let extract = Box::new(Olsth::new(params)?);
+    let extract = Olsth::new(params)?;
     build(spec, problem, extract, budget)
 }

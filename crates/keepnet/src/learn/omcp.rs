@@ -123,6 +123,6 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         solver: spec.get("solver", Solver::Cd, "cd or ista")?,
         lambda: optional(spec, "lambda")?,
     };
-    let extract = Box::new(Omcp::new(params)?);
+    let extract = Omcp::new(params)?;
     build(spec, problem, extract, budget)
 }

@@ -107,6 +107,6 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         a: spec.get("a", 3.7, "a number above 2")?,
         lambda: optional(spec, "lambda")?,
     };
-    let extract = Box::new(Oscad::new(params)?);
+    let extract = Oscad::new(params)?;
     build(spec, problem, extract, budget)
 }

@@ -88,6 +88,11 @@ impl Packed {
         &self.values[start(i)..start(i + 1)]
     }
 
+    /// `C *= factor`.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        self.values.iter_mut().for_each(|v| *v *= factor);
+    }
+
     /// `C += other`.
     pub(crate) fn add(&mut self, other: &Self) {
         for (a, b) in self.values.iter_mut().zip(&other.values) {
@@ -137,7 +142,7 @@ impl Packed {
     /// `C = decay C + sum v_i x_i x_i'` over sparse rows: `nnz (nnz + 1) / 2` products a row.
     pub(crate) fn scatter(&mut self, rows: &RowBlock, weight: &[f64], decay: f64) {
         if decay != 1.0 {
-            self.values.iter_mut().for_each(|v| *v *= decay);
+            self.scale(decay);
         }
         for (row, v) in rows.rows().zip(weight) {
             let Row::Sparse { index, value } = row else {
