@@ -9,11 +9,43 @@ use keepnet::order::generator;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-/// Seconds that `job` took, and what it gave.
-pub fn timed<T>(job: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
+/// Wall and processor seconds of a job.
+#[derive(Clone, Copy, Debug)]
+pub struct Seconds {
+    /// By the clock on the wall.
+    pub wall: f64,
+    /// Summed over threads; what to compare where others use the machine.
+    pub cpu: f64,
+}
+
+impl Seconds {
+    /// Nothing measured yet: any time is better.
+    pub const NONE: Self = Self { wall: f64::INFINITY, cpu: f64::INFINITY };
+
+    /// The better of two, wall and processor apart.
+    #[must_use]
+    pub fn best(self, other: Self) -> Self {
+        Self { wall: self.wall.min(other.wall), cpu: self.cpu.min(other.cpu) }
+    }
+}
+
+/// How long `job` took, and what it gave.
+pub fn timed<T>(job: impl FnOnce() -> T) -> (Seconds, T) {
+    let (start, cpu) = (Instant::now(), cpu_seconds());
     let out = job();
-    (start.elapsed().as_secs_f64(), out)
+    (Seconds { wall: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - cpu }, out)
+}
+
+/// Processor seconds of this process and its threads so far: what a loaded machine leaves fair.
+pub fn cpu_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let own = text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok());
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let all: f64 = tasks
+        .filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok())
+        .filter_map(|text| text.split_whitespace().next()?.parse::<f64>().ok())
+        .sum();
+    all.max(own.unwrap_or(0.0)) / 1e9
 }
 
 /// Peak resident bytes of this process since [`reset_peak`]; `None` where /proc is not there.

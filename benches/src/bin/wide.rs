@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use keepnet::{Budget, Driver, Generated, Lane, MethodSpec, Problem, Quiet, RunOptions, registry};
-use keepnet_bench::{Wide, mib, peak_bytes, sum_once, timed};
+use keepnet_bench::{Seconds, Wide, mib, peak_bytes, sum_once, timed};
 
 fn main() -> keepnet::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -23,12 +23,12 @@ fn main() -> keepnet::Result<()> {
     let threads = rayon::current_num_threads();
     for threads in if threads > 1 { vec![1, threads] } else { vec![1] } {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        let (mut best_sum, mut best_run) = (f64::INFINITY, f64::INFINITY);
+        let (mut best_sum, mut best_run) = (Seconds::NONE, Seconds::NONE);
         let mut line = String::new();
         for _ in 0..rounds {
             let (sum, total) = pool.install(|| timed(|| sum_once(&shared)));
             assert!(total.is_finite());
-            best_sum = best_sum.min(sum);
+            best_sum = best_sum.best(sum);
             let problem = Problem::regression(y.clone());
             let mut source = Generated::matrix(n, Arc::new(Floats(Arc::clone(&shared))), false)?;
             let method = registry::find("os-plus")?;
@@ -37,7 +37,7 @@ fn main() -> keepnet::Result<()> {
             let driver = Driver::new(&mut source, lanes, RunOptions::default())?;
             let (run, report) = pool.install(|| timed(|| driver.run(&mut Quiet)));
             let report = report?;
-            best_run = best_run.min(run);
+            best_run = best_run.best(run);
             let selection = &report.lanes[0].selection;
             let found = selection.indices();
             let hits = truth.iter().filter(|j| found.contains(j)).count();
@@ -49,10 +49,13 @@ fn main() -> keepnet::Result<()> {
             );
         }
         println!(
-            "  {threads} thread(s): one read {best_sum:.3} s ({:.1} GB/s), two scans {best_run:.3} s: \
-             {:.2} times one read; {line}",
-            4.0 * (n * p) as f64 / best_sum / 1e9,
-            best_run / best_sum,
+            "  {threads} thread(s): one read {:.3} s ({:.1} GB/s), two scans {:.3} s: {:.2} times \
+             one read (processor time {:.2} times); {line}",
+            best_sum.wall,
+            4.0 * (n * p) as f64 / best_sum.wall / 1e9,
+            best_run.wall,
+            best_run.wall / best_sum.wall,
+            best_run.cpu / best_sum.cpu,
         );
     }
     if let Some(peak) = peak_bytes() {

@@ -32,6 +32,7 @@ mod parquet_kind;
 mod problem;
 mod row_table;
 mod series;
+pub mod sink;
 mod source;
 mod store;
 mod svm;

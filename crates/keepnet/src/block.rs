@@ -89,8 +89,13 @@ impl ColumnBlock {
     pub fn reset(&mut self, limit: usize) {
         for column in self.columns.drain(..) {
             match column.data {
-                ColumnData::Dense(Numbers::F32(v)) => self.spare32.push(v),
-                ColumnData::Dense(Numbers::F64(v)) => self.spare64.push(v),
+                // A source that never asks for a buffer must not fill the memory with them.
+                ColumnData::Dense(Numbers::F32(v)) if self.spare32.len() < self.limit => {
+                    self.spare32.push(v);
+                }
+                ColumnData::Dense(Numbers::F64(v)) if self.spare64.len() < self.limit => {
+                    self.spare64.push(v);
+                }
                 _ => {}
             }
         }
@@ -121,5 +126,23 @@ impl ColumnBlock {
     #[must_use]
     pub fn columns(&self) -> &[RawColumn] {
         &self.columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_that_nobody_asks_for_do_not_pile_up() {
+        let mut block = ColumnBlock::new(2);
+        for index in 0..100 {
+            let (id, name) = (FeatureId::new(index), String::new());
+            block.push(RawColumn { id, name, source: 0, data: ColumnData::f32(vec![0.0; 8]) });
+            if block.room() == 0 {
+                block.reset(2);
+            }
+        }
+        assert_eq!(block.spare32.len(), 2);
     }
 }

@@ -39,12 +39,8 @@ fn some(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
         lanes.fill([Lanes::default(); GROUP]);
         for tile in kernel::tiles(v[0].len()) {
             let part: Vec<&[f64]> = group.iter().map(|v| &v[tile.clone()]).collect();
-            for (column, lanes) in columns.iter().zip(&mut lanes) {
-                match *column {
-                    Column::F32(x) => add(&x[tile.clone()], &part, lanes),
-                    Column::F64(x) => add(&x[tile.clone()], &part, lanes),
-                    _ => {}
-                }
+            for (columns, lanes) in columns.chunks(4).zip(lanes.chunks_mut(4)) {
+                add(columns, tile.clone(), &part, lanes);
             }
         }
         for (j, (column, lanes)) in columns.iter().zip(&lanes).enumerate() {
@@ -56,13 +52,50 @@ fn some(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
     }
 }
 
-fn add<T: Element>(x: &[T], v: &[&[f64]], lanes: &mut [Lanes; GROUP]) {
-    match *v {
-        [a, b, c, d] => kernel::add_products(x, [a, b, c, d], lanes),
-        _ => v
-            .iter()
-            .zip(lanes)
-            .for_each(|(v, l)| kernel::add_products(x, [v], std::array::from_mut(l))),
+/// Adds one tile of up to four columns times up to four vectors, whichever side is whole
+/// keeping the vector unit busy. Columns that are not dense are left out.
+fn add(
+    columns: &[Column<'_>],
+    tile: std::ops::Range<usize>,
+    v: &[&[f64]],
+    lanes: &mut [[Lanes; GROUP]],
+) {
+    match (columns, v) {
+        (_, [a, b, c, d]) => {
+            for (column, lanes) in columns.iter().zip(lanes) {
+                match *column {
+                    Column::F32(x) => kernel::add_products(&x[tile.clone()], [a, b, c, d], lanes),
+                    Column::F64(x) => kernel::add_products(&x[tile.clone()], [a, b, c, d], lanes),
+                    _ => {}
+                }
+            }
+        }
+        ([Column::F32(a), Column::F32(b), Column::F32(c), Column::F32(d)], _) => {
+            add_four([a, b, c, d].map(|x| &x[tile.clone()]), v, lanes);
+        }
+        ([Column::F64(a), Column::F64(b), Column::F64(c), Column::F64(d)], _) => {
+            add_four([a, b, c, d].map(|x| &x[tile.clone()]), v, lanes);
+        }
+        _ => {
+            for (column, lanes) in columns.iter().zip(lanes) {
+                for (v, lanes) in v.iter().zip(lanes) {
+                    let lanes = std::slice::from_mut(lanes);
+                    match *column {
+                        Column::F32(x) => kernel::add_products(&x[tile.clone()], [v], lanes),
+                        Column::F64(x) => kernel::add_products(&x[tile.clone()], [v], lanes),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn add_four<T: Element>(x: [&[T]; 4], v: &[&[f64]], lanes: &mut [[Lanes; GROUP]]) {
+    for (g, v) in v.iter().enumerate() {
+        let mut four = std::array::from_fn(|j| lanes[j][g]);
+        kernel::add_columns(x, v, &mut four);
+        four.into_iter().enumerate().for_each(|(j, sums)| lanes[j][g] = sums);
     }
 }
 

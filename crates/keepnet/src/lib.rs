@@ -22,6 +22,7 @@ pub mod snapshot;
 pub mod source;
 pub mod target;
 mod vector;
+pub mod workload;
 
 pub use block::{ColumnBlock, FeatureId, RawColumn};
 pub use budget::Budget;
@@ -40,3 +41,4 @@ pub use selection::{Selected, Selection, Value};
 pub use snapshot::Snapshot;
 pub use source::{FeatureSource, Generated, RowIds, Walk};
 pub use target::{Covariate, Problem, RowMap, Target, Task};
+pub use workload::Workload;

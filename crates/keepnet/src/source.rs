@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::block::{ColumnBlock, FeatureId, RawColumn};
 use crate::column::{ColumnData, SharedBytes};
 use crate::error::{Error, Result};
@@ -202,9 +204,15 @@ impl FeatureSource for Generated {
 
     fn next_block(&mut self, out: &mut ColumnBlock) -> Result<bool> {
         let before = out.len();
-        while out.room() > 0 {
-            let Some(index) = self.walk.next(self.features) else { break };
-            let data = (self.make)(index)?;
+        let indices: Vec<u64> =
+            (0..out.room()).map_while(|_| self.walk.next(self.features)).collect();
+        // Each column is a function of its index, so they may be made side by side.
+        let made: Vec<ColumnData> = if rayon::current_num_threads() > 1 {
+            indices.par_iter().map(|index| (self.make)(*index)).collect::<Result<_>>()?
+        } else {
+            indices.iter().map(|index| (self.make)(*index)).collect::<Result<_>>()?
+        };
+        for (index, data) in indices.into_iter().zip(made) {
             let name = (self.name)(index);
             out.push(RawColumn { id: FeatureId::new(index), name, source: 0, data });
         }

@@ -7,93 +7,120 @@ use crate::check::Feature;
 use crate::column::Column;
 use crate::cross::cross;
 use crate::frame::Frame;
-use crate::kept::{Kept, KeptSet};
+use crate::kept::KeptSet;
 
-struct Row {
-    products: Vec<f64>,
+/// Products of one newcomer.
+#[derive(Default)]
+pub(super) struct Row {
+    /// With a slot under scale `s` at `slot * scales + s`.
+    pub(super) kept: Vec<f64>,
+    /// With the extra columns, likewise.
+    pub(super) extra: Vec<f64>,
     at: u64,
 }
 
-/// The rows of one block.
-pub(super) struct Rows(Vec<Option<Row>>);
+/// What products are taken with, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Against<'a> {
+    pub(super) frame: &'a Frame,
+    pub(super) kept: &'a KeptSet,
+    /// Row weights, one set a product; `None` are the sample weights.
+    pub(super) scales: &'a [Option<&'a [f64]>],
+    /// Columns that never change, such as the target.
+    pub(super) extra: &'a [&'a [f64]],
+}
+
+/// The rows of one block, and buffers that outlive it.
+#[derive(Default)]
+pub(super) struct Rows {
+    rows: Vec<Option<Row>>,
+    spread: Vec<Vec<f64>>,
+}
 
 impl Rows {
-    pub(super) fn new(features: usize) -> Self {
-        Self((0..features).map(|_| None).collect())
+    /// Forgets the last block.
+    pub(super) fn reset(&mut self, features: usize) {
+        self.rows.clear();
+        self.rows.resize_with(features, || None);
     }
 
     pub(super) fn has(&self, t: usize) -> bool {
-        self.0[t].is_some()
+        self.rows[t].is_some()
     }
 
-    /// Computes the rows of the features in `group` under each of `scales`, at time `clock`.
+    /// Computes the rows of the features in `group`, at time `clock`.
     pub(super) fn fill(
         &mut self,
-        frame: &Frame,
-        kept: &KeptSet,
-        scales: &[Option<&[f64]>],
+        against: Against<'_>,
         clock: u64,
         features: &[Feature<'_>],
         group: &[usize],
     ) {
-        let columns: Vec<Column<'_>> = kept.columns().collect();
-        let spread = spread(frame, group.iter().map(|t| &features[*t]), scales);
-        let vectors: Vec<&[f64]> = spread.iter().map(Vec::as_slice).collect();
-        let mut all = vec![0.0; columns.len() * vectors.len()];
-        cross(&columns, &vectors, &mut all);
+        let columns: Vec<Column<'_>> = against.kept.columns().collect();
+        let count = against.scales.len();
+        let slots = columns.len();
+        let group_features: Vec<&Feature<'_>> = group.iter().map(|t| &features[*t]).collect();
+        let all = self.products(against, &group_features, columns);
+        let width = group.len() * count;
         for (g, t) in group.iter().enumerate() {
-            let own = g * scales.len()..(g + 1) * scales.len();
-            let slots = all.chunks(vectors.len().max(1));
-            let products = slots.flat_map(|slot| slot[own.clone()].iter().copied()).collect();
-            self.0[*t] = Some(Row { products, at: clock });
+            let own = g * count..(g + 1) * count;
+            let mut each = all.chunks(width.max(1)).map(|column| &column[own.clone()]);
+            let kept = each.by_ref().take(slots).flatten().copied().collect();
+            let extra = each.flatten().copied().collect();
+            self.rows[*t] = Some(Row { kept, extra, at: clock });
         }
     }
 
-    /// Takes the row of feature `t`, up to date with the slots `born` after it was computed:
-    /// the product with a slot under scale `s` is at `slot * scales.len() + s`.
+    /// Takes the row of feature `t`, up to date with the slots `born` after it was computed.
     pub(super) fn take(
         &mut self,
-        frame: &Frame,
-        kept: &KeptSet,
-        scales: &[Option<&[f64]>],
+        against: Against<'_>,
         born: impl Fn(usize) -> u64,
         t: usize,
         feature: &Feature<'_>,
-    ) -> Vec<f64> {
-        let Row { mut products, at } =
-            self.0[t].take().unwrap_or(Row { products: Vec::new(), at: 0 });
-        let had = products.len() / scales.len().max(1);
-        products.resize(kept.len() * scales.len(), 0.0);
+    ) -> Row {
+        let mut row = self.rows[t].take().unwrap_or_default();
+        let count = against.scales.len();
+        let had = row.kept.len() / count.max(1);
+        let slots = against.kept.len();
+        row.kept.resize(slots * count, 0.0);
         let stale: Vec<usize> =
-            (0..kept.len()).filter(|slot| *slot >= had || born(*slot) > at).collect();
-        if stale.is_empty() {
-            return products;
+            (0..slots).filter(|slot| *slot >= had || born(*slot) > row.at).collect();
+        let changed = row.extra.len() != against.extra.len() * count;
+        if stale.is_empty() && !changed {
+            return row;
         }
-        let spread = spread(frame, std::iter::once(feature), scales);
-        let vectors: Vec<&[f64]> = spread.iter().map(Vec::as_slice).collect();
-        let slots: &[Kept] = kept.slots();
-        let columns: Vec<_> = stale.iter().map(|slot| slots[*slot].column()).collect();
-        let mut fresh = vec![0.0; columns.len() * vectors.len()];
-        cross(&columns, &vectors, &mut fresh);
-        for (slot, fresh) in stale.iter().zip(fresh.chunks(scales.len())) {
-            products[slot * scales.len()..(slot + 1) * scales.len()].copy_from_slice(fresh);
+        let columns =
+            stale.iter().map(|slot| against.kept.slots()[*slot].column()).collect::<Vec<_>>();
+        let fresh = self.products(against, &[feature], columns);
+        let (fresh, extra) = fresh.split_at(stale.len() * count);
+        for (slot, fresh) in stale.iter().zip(fresh.chunks(count)) {
+            row.kept[slot * count..(slot + 1) * count].copy_from_slice(fresh);
         }
-        products
+        row.extra = extra.to_vec();
+        row
     }
-}
 
-fn spread<'a, 'f: 'a>(
-    frame: &Frame,
-    features: impl Iterator<Item = &'a Feature<'f>>,
-    scales: &[Option<&[f64]>],
-) -> Vec<Vec<f64>> {
-    let mut out = Vec::new();
-    for feature in features {
-        for scale in scales {
-            let mut vector = vec![0.0; frame.n()];
-            frame.spread(feature, *scale, &mut vector);
-            out.push(vector);
+    /// Products of `columns` and the extra ones with every feature under every scale.
+    fn products<'a>(
+        &mut self,
+        against: Against<'a>,
+        features: &[&Feature<'_>],
+        mut columns: Vec<Column<'a>>,
+    ) -> Vec<f64> {
+        let Against { frame, scales, extra, .. } = against;
+        columns.extend(extra.iter().map(|y| Column::F64(y)));
+        let count = features.len() * scales.len();
+        if self.spread.len() < count {
+            self.spread.resize_with(count, || vec![0.0; frame.n()]);
         }
+        let each = features.iter().flat_map(|feature| scales.iter().map(move |s| (feature, s)));
+        for ((feature, scale), out) in each.zip(&mut self.spread) {
+            frame.spread(*feature, *scale, out);
+        }
+        let vectors: Vec<&[f64]> = self.spread[..count].iter().map(Vec::as_slice).collect();
+        let mut out = vec![0.0; columns.len() * count];
+        cross(&columns, &vectors, &mut out);
+        out
     }
-    out
 }

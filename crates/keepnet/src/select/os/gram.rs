@@ -23,7 +23,7 @@ use crate::frame::Frame;
 use crate::kernel::{self, GROUP};
 use crate::linalg::Square;
 use crate::refit::Outputs;
-use crate::select::rows::Rows;
+use crate::select::rows::{Against, Rows};
 use crate::snapshot::{decode, encode};
 
 /// Room for rounding in a bound that must hold.
@@ -50,7 +50,7 @@ struct State {
 /// What is known of the block under way.
 #[derive(Default)]
 struct Block {
-    rows: Option<Rows>,
+    rows: Rows,
     /// Products of the newcomer under consideration.
     row: Vec<f64>,
     row_xy: Vec<f64>,
@@ -137,7 +137,10 @@ impl GramWork {
     /// Loads the products of `features[t]`, together with those of the next ones that the bound
     /// will not settle either.
     fn load_row(&mut self, model: &Model, t: usize, features: &[Feature<'_>]) {
-        let Some(mut rows) = self.block.rows.take() else { return };
+        let mut rows = std::mem::take(&mut self.block.rows);
+        let targets: Vec<&[f64]> = self.y.iter().map(Vec::as_slice).collect();
+        let against =
+            Against { frame: &model.frame, kept: &model.kept, scales: &[None], extra: &targets };
         if !rows.has(t) {
             let needed = |i: &usize| {
                 !rows.has(*i)
@@ -148,16 +151,13 @@ impl GramWork {
             };
             let later = (t + 1..features.len().min(t + LOOK)).filter(needed).take(GROUP - 1);
             let group: Vec<usize> = std::iter::once(t).chain(later).collect();
-            rows.fill(&model.frame, &model.kept, &[None], model.clock, features, &group);
+            rows.fill(against, model.clock, features, &group);
         }
         let total = model.frame.weight_sum();
-        let born = |slot: usize| model.born[slot];
-        let raw = rows.take(&model.frame, &model.kept, &[None], born, t, &features[t]);
-        self.block.rows = Some(rows);
-        self.block.row = raw.iter().map(|raw| raw / total).collect();
-        let mut spread = vec![0.0; model.frame.n()];
-        model.frame.spread(&features[t], None, &mut spread);
-        self.block.row_xy = self.y.iter().map(|y| kernel::dot(y, &spread) / total).collect();
+        let row = rows.take(against, |slot| model.born[slot], t, &features[t]);
+        self.block.rows = rows;
+        self.block.row = row.kept.iter().map(|raw| raw / total).collect();
+        self.block.row_xy = row.extra.iter().map(|raw| raw / total).collect();
     }
 
     /// Lengthens the anchor's distance by the move that brought a newcomer into `slot`, while
@@ -181,7 +181,7 @@ impl GramWork {
 
 impl Work for GramWork {
     fn begin(&mut self, model: &Model, features: &[Feature<'_>]) {
-        self.block.rows = Some(Rows::new(features.len()));
+        self.block.rows.reset(features.len());
         self.block.tried = None;
         self.set_anchor(model);
     }

@@ -21,6 +21,7 @@ use crate::kept::{Kept, KeptSet};
 use crate::linalg::{Square, inverse};
 use crate::loss::LossKind;
 use crate::refit::Outputs;
+use crate::select::rows::Row;
 use crate::select::{Outcome, Reason, Status, Verdict};
 use crate::snapshot::{decode, encode};
 use crate::target::{Covariate, Problem};
@@ -444,6 +445,10 @@ impl Core for Curved {
         self.state.models.iter().map(|model| Some(model.d.as_slice())).collect()
     }
 
+    fn targets(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
+
     fn version(&self) -> u64 {
         self.state.version
     }
@@ -460,9 +465,9 @@ impl Core for Curved {
         &mut self,
         feature: &Feature<'_>,
         marginal: &Marginal,
-        row: &[f64],
+        row: &Row,
     ) -> Result<Outcome> {
-        let Some(test) = self.tested(feature, marginal, row) else {
+        let Some(test) = self.tested(feature, marginal, &row.kept) else {
             return Ok(Outcome::dropped(Reason::Weak));
         };
         let gain: f64 = test.iter().map(|t| t.v * t.v * t.schur).sum();

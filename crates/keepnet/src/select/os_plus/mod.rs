@@ -33,6 +33,7 @@ use crate::kept::KeptSet;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::select::rows::{Row, Rows};
 use crate::select::{ColumnSelector, Outcome, Status, fitted};
 use crate::selection::{Selection, Value};
 use crate::snapshot::{Snapshot, decode, encode};
@@ -79,17 +80,19 @@ trait Core: Send + Sync {
     fn rejects(&self, marginal: &Marginal) -> bool;
     /// Row weights of the products a full test needs, one set an output or one for all.
     fn scales(&self) -> Vec<Option<&[f64]>>;
+    /// Targets whose products a full test needs too.
+    fn targets(&self) -> Vec<&[f64]>;
     /// Changes whenever marginals computed before no longer hold.
     fn version(&self) -> u64;
     /// When the products with a slot's column last changed, on the clock of [`Core::clock`].
     fn born(&self, slot: usize) -> u64;
     fn clock(&self) -> u64;
-    /// Decides; `row[slot * scales + s]` are the products with the kept columns.
+    /// Decides, given the products with the kept columns and the targets.
     fn full_test(
         &mut self,
         feature: &Feature<'_>,
         marginal: &Marginal,
-        row: &[f64],
+        row: &Row,
     ) -> Result<Outcome>;
     /// Slots of the model, in its own order.
     fn model(&self) -> Vec<usize>;
@@ -124,6 +127,7 @@ pub struct OsPlus {
     outputs: Outputs,
     frame: Frame,
     core: Box<dyn Core>,
+    rows: Rows,
     warnings: Vec<String>,
 }
 
@@ -175,13 +179,13 @@ impl OsPlus {
             }
             Box::new(Curved::new(&params, &frame, problem, kind, kept)?)
         };
-        Ok(Self { params, reserve, outputs, frame, core, warnings })
+        Ok(Self { params, reserve, outputs, frame, core, rows: Rows::default(), warnings })
     }
 }
 
 impl ColumnSelector for OsPlus {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
-        walk::walk(&mut *self.core, &self.frame, &block.features, out)
+        walk::walk(&mut *self.core, &mut self.rows, &self.frame, &block.features, out)
     }
 
     fn end_scan(&mut self) -> Result<bool> {

@@ -15,6 +15,7 @@ use crate::frame::Frame;
 use crate::kept::{Kept, KeptSet};
 use crate::linalg::Square;
 use crate::refit::Outputs;
+use crate::select::rows::Row;
 use crate::select::{Outcome, Reason, Status, Verdict};
 use crate::snapshot::{decode, encode};
 use crate::target::Problem;
@@ -439,6 +440,10 @@ impl Core for Squared {
         vec![None]
     }
 
+    fn targets(&self) -> Vec<&[f64]> {
+        self.y.iter().map(Vec::as_slice).collect()
+    }
+
     fn version(&self) -> u64 {
         self.state.version
     }
@@ -454,12 +459,12 @@ impl Core for Squared {
     fn full_test(
         &mut self,
         feature: &Feature<'_>,
-        marginal: &Marginal,
-        row: &[f64],
+        _marginal: &Marginal,
+        row: &Row,
     ) -> Result<Outcome> {
-        let _ = marginal;
-        let mut row: Vec<f64> = row.iter().map(|raw| raw / self.frame.weight_sum()).collect();
-        let xy = self.products_with_y(feature);
+        let total = self.frame.weight_sum();
+        let xy: Vec<f64> = row.extra.iter().map(|raw| raw / total).collect();
+        let mut row: Vec<f64> = row.kept.iter().map(|raw| raw / total).collect();
         if feature.pinned {
             return self.pin(feature, &mut row, &xy);
         }

@@ -12,7 +12,7 @@ use crate::check::Feature;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::kernel::GROUP;
-use crate::select::rows::Rows;
+use crate::select::rows::{Against, Rows};
 use crate::select::{Outcome, Reason, Verdict};
 
 /// Marginals computed ahead just after the residual changed, and at most.
@@ -20,6 +20,7 @@ const AHEAD: (usize, usize) = (8, 64);
 
 pub(super) fn walk(
     core: &mut dyn Core,
+    rows: &mut Rows,
     frame: &Frame,
     features: &[Feature<'_>],
     out: &mut Vec<Outcome>,
@@ -27,7 +28,7 @@ pub(super) fn walk(
     let mut ahead =
         Ahead { version: core.version(), end: 0, width: AHEAD.0, marginals: Vec::new() };
     ahead.marginals.resize_with(features.len(), || None);
-    let mut rows = Rows::new(features.len());
+    rows.reset(features.len());
     for t in 0..features.len() {
         if core.kept().slot(features[t].id).is_some() {
             out.push(Outcome::new(Verdict::Held));
@@ -41,12 +42,13 @@ pub(super) fn walk(
             out.push(outcome);
             continue;
         }
+        let (scales, extra) = (core.scales(), core.targets());
+        let against = Against { frame, kept: core.kept(), scales: &scales, extra: &extra };
         if !rows.has(t) {
-            let group = promising(core, features, &ahead, &rows, t);
-            rows.fill(frame, core.kept(), &core.scales(), core.clock(), features, &group);
+            let group = promising(core, features, &ahead, rows, t);
+            rows.fill(against, core.clock(), features, &group);
         }
-        let born = |slot| core.born(slot);
-        let row = rows.take(frame, core.kept(), &core.scales(), born, t, &features[t]);
+        let row = rows.take(against, |slot| core.born(slot), t, &features[t]);
         let mut outcome = core.full_test(&features[t], &marginal, &row)?;
         outcome.marginal = Some(0.5 * marginal.gain());
         out.push(outcome);

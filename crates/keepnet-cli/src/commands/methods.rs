@@ -1,0 +1,94 @@
+//! `keepnet methods`: the table of the registry, one method, or JSON.
+
+use std::fmt::Write;
+
+use keepnet::Result;
+use keepnet::registry::{self, MethodInfo, Stream};
+
+use crate::flags::MethodsArgs;
+use crate::output::{print, table};
+
+/// Prints the methods.
+pub fn run(args: &MethodsArgs) -> Result<()> {
+    let methods = match &args.name {
+        Some(name) => vec![registry::find(name)?],
+        None => registry::methods().to_vec(),
+    };
+    if args.json {
+        let all: Vec<_> = methods.iter().map(|method| json(method)).collect();
+        let text = match args.name.is_some() {
+            true => serde_json::to_string_pretty(&all[0]),
+            false => serde_json::to_string_pretty(&all),
+        };
+        let text = text.unwrap_or_default();
+        return print(&format!("{text}\n"));
+    }
+    match args.name.is_some() {
+        true => print(&details(methods[0])),
+        false => print(&list(&methods)),
+    }
+}
+
+fn stream(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Features => "features",
+        Stream::Groups => "groups",
+        Stream::Samples => "samples",
+    }
+}
+
+fn list(methods: &[&MethodInfo]) -> String {
+    let mut rows = vec![["name", "stream", "tasks", "what it is"].map(String::from).to_vec()];
+    for (at, method) in methods.iter().enumerate() {
+        let default = if at == 0 { " (default)" } else { "" };
+        rows.push(vec![
+            format!("{}{default}", method.name),
+            stream(method.stream).into(),
+            method.tasks.into(),
+            method.summary.into(),
+        ]);
+    }
+    table::aligned(&rows) + "\n`keepnet methods NAME` shows settings, cost and source.\n"
+}
+
+fn details(method: &MethodInfo) -> String {
+    let mut out = format!("{}: {}\n\n", method.name, method.summary);
+    let k = if method.needs_k { "required" } else { "not required" };
+    for (what, text) in [
+        ("stream", stream(method.stream)),
+        ("tasks", method.tasks),
+        ("-k", k),
+        ("--loss", if method.has_loss { "as chosen" } else { "none" }),
+        ("cost", method.cost),
+        ("memory", method.memory),
+        ("source", method.paper),
+    ] {
+        let _ = writeln!(out, "  {what:<8}{text}");
+    }
+    let _ = writeln!(out, "  {:<8}{} unless --scans says otherwise", "scans", method.scans);
+    if !method.settings.is_empty() {
+        out += "\n";
+        let mut rows = vec![["--set", "default", "meaning"].map(String::from).to_vec()];
+        let row = |s: &registry::SettingInfo| [s.name, s.default, s.help].map(String::from);
+        rows.extend(method.settings.iter().map(|setting| row(setting).to_vec()));
+        out += &table::aligned(&rows);
+    }
+    out
+}
+
+fn json(method: &MethodInfo) -> serde_json::Value {
+    let setting = |s: &registry::SettingInfo| serde_json::json!({"name": s.name, "default": s.default, "help": s.help});
+    serde_json::json!({
+        "name": method.name,
+        "stream": stream(method.stream),
+        "summary": method.summary,
+        "tasks": method.tasks,
+        "cost": method.cost,
+        "memory": method.memory,
+        "paper": method.paper,
+        "scans": method.scans,
+        "needs_k": method.needs_k,
+        "has_loss": method.has_loss,
+        "settings": method.settings.iter().map(setting).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,43 @@
+//! The commands, one a file.
+
+mod demo;
+mod generate;
+mod methods;
+mod select;
+mod select_outputs;
+
+use std::path::Path;
+
+use clap::CommandFactory;
+use keepnet::{Error, Result};
+
+use crate::flags::{Cli, Command};
+use crate::output;
+
+/// Runs a command.
+pub fn dispatch(command: Command) -> Result<()> {
+    match command {
+        Command::Select(args) => select::run(&args),
+        Command::Methods(args) => methods::run(&args),
+        Command::Generate(args) => generate::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "keepnet", &mut text);
+            output::print(&String::from_utf8_lossy(&text))
+        }
+        Command::Man { directory } => man(directory.as_deref()),
+    }
+}
+
+fn man(directory: Option<&Path>) -> Result<()> {
+    let failed = |error| Error::io("cannot write the man page", error);
+    match directory {
+        Some(directory) => clap_mangen::generate_to(Cli::command(), directory).map_err(failed),
+        None => {
+            let mut text = Vec::new();
+            clap_mangen::Man::new(Cli::command()).render(&mut text).map_err(failed)?;
+            output::print(&String::from_utf8_lossy(&text))
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! `keepnet select`: k features from files.
+//!
+//! Everything that can be wrong is found in this order: flags, outputs, files, join, memory;
+//! only then does the run start.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use keepnet::registry::{self, MethodInfo, MethodSpec};
+use keepnet::snapshot::Identity;
+use keepnet::{
+    CheckPolicy, Driver, Error, FeatureSource, Lane, Order, Problem, Result, RunOptions, RunReport,
+};
+use keepnet_io::{ColumnInfo, Joined, OpenOptions, TableSource};
+
+use super::select_outputs as outputs;
+use crate::flags::{Every, SelectArgs};
+use crate::output::atomic;
+use crate::output::decisions::Decisions;
+use crate::output::json::Rows;
+use crate::run::checkpoint::{self, Checkpoint};
+use crate::run::order::order;
+use crate::run::plan::Plan;
+use crate::run::progress::Reporter;
+use crate::run::signals::{self, Phase};
+use crate::run::system;
+use crate::run::watch::Watch;
+
+/// The flags, read.
+pub struct Asked<'a> {
+    pub args: &'a SelectArgs,
+    pub method: &'static MethodInfo,
+    pub spec: MethodSpec,
+    pub policy: CheckPolicy,
+    pub open: OpenOptions,
+    pub memory: Option<u64>,
+    pub time: Option<Duration>,
+    pub every: Every,
+}
+
+/// Files opened and joined to the target.
+pub struct Opened {
+    pub source: TableSource,
+    pub problem: Problem,
+    pub rows: Rows,
+    pub task_reason: String,
+    pub notes: Vec<String>,
+    pub files: Vec<String>,
+    pub kinds: String,
+    pub bytes: u64,
+    pub always: HashSet<String>,
+}
+
+/// Runs a selection.
+pub fn run(args: &SelectArgs) -> Result<()> {
+    let start = Instant::now();
+    args.output.check()?;
+    let asked = Asked {
+        args,
+        method: args.method.info()?,
+        spec: args.method.spec(args.run.seed)?,
+        policy: args.method.policy()?,
+        open: args.input.options(args.run.memory.as_deref())?,
+        memory: args.run.memory()?,
+        time: args.run.time()?,
+        every: args.run.every()?,
+    };
+    if args.run.scans == Some(0) {
+        return Err(Error::param("scans", 0, "at least 1"));
+    }
+    signals::listen()?;
+    if !args.output.dry_run {
+        let out = &args.output;
+        let result = out.output.as_deref().filter(|_| !out.to_stdout());
+        let checkpoint = args.run.checkpoint.as_deref();
+        let paths = [result, out.reduced.as_deref(), out.decisions.as_deref(), checkpoint];
+        atomic::probe(paths.into_iter().flatten())?;
+    }
+    system::with_threads(args.run.threads, || select(&asked, start))
+}
+
+fn select(asked: &Asked<'_>, start: Instant) -> Result<()> {
+    let args = asked.args;
+    let mut opened = open(asked)?;
+    let order = order(&args.run.order, &mut opened.source)?;
+    let mut plan = Plan::new(asked.memory, &opened.source);
+    let spec = MethodSpec { column_bytes: Some(plan.column), ..asked.spec.clone() };
+    opened.problem.check()?;
+    let selector = registry::make(asked.method, &spec, &opened.problem, plan.budget()?)?;
+    plan.add(selector.as_ref(), spec.k, &opened.problem)?;
+    let scans = args.run.scans.unwrap_or(asked.method.scans);
+    if args.output.dry_run {
+        let params = selector.selection()?.params;
+        return outputs::dry_run(asked, &opened, &plan, &params, scans);
+    }
+    let always = opened.always.clone();
+    let mut lane = Lane::new(opened.problem.clone(), selector);
+    lane.policy = asked.policy.clone();
+    lane.always = always;
+    let width = plan.width;
+    let reporter = Reporter::new(args.output.progress, args.output.quiet);
+    let mut watch = Watch::new(reporter, asked.time.map(|limit| (start, limit)));
+    if let Some(path) = &args.run.checkpoint {
+        let identity = identity(asked, &opened, scans, &order, width);
+        watch.checkpoint = Some(Checkpoint::new(path, identity, asked.every));
+    }
+    if let Some(path) = &args.output.decisions {
+        watch.decisions = Some(Decisions::new(path)?);
+    }
+    let options = RunOptions { scans, order, seed: args.run.seed, width };
+    let mut driver = Driver::new(&mut opened.source, vec![lane], options)?;
+    if let Some(state) = watch.checkpoint.as_ref().map(Checkpoint::load).transpose()?.flatten() {
+        driver.restore(&state)?;
+    }
+    signals::enter(Phase::Selecting);
+    let report = driver.run(&mut watch)?;
+    signals::enter(Phase::Writing);
+    watch.reporter.clear();
+    finish(asked, opened, watch, &report, width, start)
+}
+
+fn finish(
+    asked: &Asked<'_>,
+    mut opened: Opened,
+    mut watch: Watch,
+    report: &RunReport,
+    width: usize,
+    start: Instant,
+) -> Result<()> {
+    let warnings = outputs::warnings(asked, &opened, report);
+    let mut pending = Vec::new();
+    if let Some(decisions) = watch.decisions.take() {
+        pending.push(decisions.finish()?);
+    }
+    outputs::write(asked, &mut opened, report, &warnings, width, start, pending)?;
+    if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
+        checkpoint.remove()?;
+    }
+    for warning in &warnings {
+        eprintln!("keepnet: warning: {warning}");
+    }
+    if let Some(why) = watch.stopped {
+        eprintln!("keepnet: ended early by {why}; the result so far is whole but not complete");
+    }
+    Ok(())
+}
+
+fn open(asked: &Asked<'_>) -> Result<Opened> {
+    let args = asked.args;
+    let mut dataset = keepnet_io::open(&args.input.inputs, &asked.open)?;
+    let spec = args.rows.spec(asked.spec.loss, &args.input.key)?;
+    let joined = keepnet_io::build_problem(&mut dataset, &spec, &asked.open)?;
+    let (files, bytes) = (dataset.files().to_vec(), dataset.bytes());
+    let kinds = outputs::kinds(dataset.columns());
+    let always = args.method.always()?;
+    known(&always, dataset.columns(), &joined.not_features)?;
+    let source = dataset.source(&joined.not_features)?;
+    let Joined { problem, matched_by, input, used, masked_target, unmatched, .. } = joined;
+    let rows = Rows { input, used, matched_by, masked_target, unmatched };
+    let (task_reason, notes) = (joined.task_reason, joined.notes);
+    Ok(Opened { source, problem, rows, task_reason, notes, files, kinds, bytes, always })
+}
+
+/// Every name of `--always` is a feature; a level of a category goes by its column's name.
+fn known(always: &HashSet<String>, columns: &[ColumnInfo], not_features: &[String]) -> Result<()> {
+    let known: HashSet<&str> = match always.is_empty() {
+        true => return Ok(()),
+        false => columns.iter().map(|column| column.name.as_str()).collect(),
+    };
+    let found = |name: &str| known.contains(name) && !not_features.iter().any(|not| not == name);
+    let parts = |name: &str| {
+        let level = name.split_once('=').is_some_and(|(column, _)| found(column));
+        level || name.strip_suffix(":missing").is_some_and(found)
+    };
+    let mut lost: Vec<_> = always.iter().filter(|name| !found(name) && !parts(name)).collect();
+    lost.sort_unstable();
+    match lost.first() {
+        None => Ok(()),
+        Some(name) => Err(Error::Data(format!("there is no feature {name:?}")).at("--always")),
+    }
+}
+
+/// What a checkpoint belongs to: every setting that a digit of the result depends on.
+fn identity(
+    asked: &Asked<'_>,
+    opened: &Opened,
+    scans: u32,
+    order: &Order,
+    width: usize,
+) -> Identity {
+    let (spec, policy, args) = (&asked.spec, &asked.policy, asked.args);
+    let order = match order {
+        Order::Given => "given".to_string(),
+        Order::Shuffled => "shuffled".to_string(),
+        Order::Fixed(list) => format!("{:x}", checkpoint::text_hash(&format!("{list:?}"))),
+    };
+    let mut always: Vec<_> = opened.always.iter().map(String::as_str).collect();
+    always.sort_unstable();
+    let mut settings = format!("method={} scans={scans} seed={}", asked.method.name, spec.seed);
+    if let Some(k) = spec.k {
+        settings += &format!(" k={k}");
+    }
+    if let Some(loss) = spec.loss {
+        settings += &format!(" loss={}", loss.name());
+    }
+    for (name, value) in &spec.settings {
+        settings += &format!(" {name}={value}");
+    }
+    settings += &format!(" order={order} missing={}", args.method.missing);
+    settings += &format!(" min-count={} width={width}", policy.min_count);
+    if let Some(share) = policy.max_missing {
+        settings += &format!(" max-missing={share}");
+    }
+    if let Some(memory) = asked.memory {
+        settings += &format!(" memory={memory}");
+    }
+    if !always.is_empty() {
+        settings += &format!(" always={}", always.join(","));
+    }
+    if let Some(way) = &args.input.categorical {
+        settings += &format!(" categorical={way}");
+    }
+    Identity {
+        version: env!("CARGO_PKG_VERSION").into(),
+        data: opened.source.fingerprint(),
+        problem: checkpoint::problem_hash(&opened.problem),
+        settings,
+    }
+}
+
+/// The name of a path's extension in lower case.
+pub fn extension(path: &Path) -> String {
+    path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+}

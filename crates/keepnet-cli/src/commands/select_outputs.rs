@@ -1,0 +1,178 @@
+//! What `keepnet select` says and writes.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::time::Instant;
+
+use keepnet::selection::Value;
+use keepnet::{Bytes, FeatureSource, Result, RunReport, Task};
+use keepnet_io::{ColumnInfo, ColumnKind};
+
+use super::select::{Asked, Opened, extension};
+use crate::output::atomic::{self, Pending};
+use crate::output::json::{Outcome, Run, Seconds};
+use crate::output::{csv, print, reduced, table};
+use crate::run::plan::Plan;
+use crate::run::system;
+
+/// How many columns there are of each type.
+pub fn kinds(columns: &[ColumnInfo]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for column in columns {
+        let kind = match &column.kind {
+            ColumnKind::Bool => "bool",
+            ColumnKind::Int => "integer",
+            ColumnKind::Float => "float",
+            ColumnKind::Text => "text",
+            ColumnKind::Other(name) => name,
+        };
+        *counts.entry(kind).or_default() += 1;
+    }
+    counts.iter().map(|(kind, n)| format!("{n} {kind}")).collect::<Vec<_>>().join(", ")
+}
+
+/// `--dry-run`: files, types, join counts, task, loss, memory, bytes to read.
+pub fn dry_run(
+    asked: &Asked<'_>,
+    opened: &Opened,
+    plan: &Plan,
+    params: &[(&'static str, Value)],
+    scans: u32,
+) -> Result<()> {
+    let rows = &opened.rows;
+    let task = match opened.problem.target.task() {
+        Task::Regression => "regression".to_string(),
+        Task::Classification => {
+            let names = opened.problem.target.classes().unwrap_or_default();
+            format!("classification into {}", names.join(", "))
+        }
+    };
+    let text = |value: &Value| match value {
+        Value::Bool(v) => v.to_string(),
+        Value::Int(v) => v.to_string(),
+        Value::Float(v) => v.to_string(),
+        Value::Text(v) => v.clone(),
+        Value::List(v) => format!("{v:?}"),
+    };
+    let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={}", text(v))).collect();
+    let features = opened.source.features().map_or("unknown".into(), |n| n.to_string());
+    let limit = plan.limit.map_or("no limit".into(), |limit| format!("limit {}", Bytes(limit)));
+    let read = opened.source.scan_bytes().unwrap_or(opened.bytes);
+    let mut out = String::new();
+    for (what, line) in [
+        ("files", opened.files.join(", ")),
+        ("columns", opened.kinds.clone()),
+        ("features", features),
+        (
+            "rows",
+            format!(
+                "{} in the input, {} used, {} without target, {} unmatched; matched by {}",
+                rows.input, rows.used, rows.masked_target, rows.unmatched, rows.matched_by
+            ),
+        ),
+        ("task", format!("{task} ({})", opened.task_reason)),
+        ("method", format!("{} {}", asked.method.name, params.join(" "))),
+        (
+            "memory",
+            format!(
+                "{} (resident {}, block of {} columns {}, kept set {}), {limit}",
+                Bytes(plan.need()),
+                Bytes(plan.resident),
+                plan.width,
+                Bytes(plan.block),
+                Bytes(plan.kept)
+            ),
+        ),
+        ("read", format!("{} in each of {scans} scans", Bytes(read))),
+    ] {
+        let _ = writeln!(out, "{what:<10}{line}");
+    }
+    for note in &opened.notes {
+        let _ = writeln!(out, "note      {note}");
+    }
+    print(&out)
+}
+
+/// What the user should know.
+pub fn warnings(asked: &Asked<'_>, opened: &Opened, report: &RunReport) -> Vec<String> {
+    let mut warnings = opened.notes.clone();
+    let selection = &report.lanes[0].selection;
+    if let Some(k) = asked.spec.k.filter(|k| *k as u64 > report.features_seen) {
+        let seen = report.features_seen;
+        warnings
+            .push(format!("k is {k} but only {seen} features were seen; all are kept that can be"));
+    }
+    let found: HashSet<_> = selection.always.iter().map(|f| f.name.as_str()).collect();
+    let mut lost: Vec<_> =
+        opened.always.iter().filter(|name| !found.contains(name.as_str())).collect();
+    lost.sort_unstable();
+    for name in lost {
+        warnings
+            .push(format!("--always {name:?} did not come, or was dropped as constant or missing"));
+    }
+    for warning in &selection.warnings {
+        if !warnings.contains(warning) {
+            warnings.push(warning.clone());
+        }
+    }
+    warnings
+}
+
+/// Writes every output: all temporary files first, then all names.
+pub fn write(
+    asked: &Asked<'_>,
+    opened: &mut Opened,
+    report: &RunReport,
+    warnings: &[String],
+    width: usize,
+    start: Instant,
+    mut pending: Vec<Pending>,
+) -> Result<()> {
+    let (args, flags) = (asked.args, &asked.args.output);
+    if let Some(path) = &flags.reduced {
+        let selection = &report.lanes[0].selection;
+        let (problem, policy) = (&opened.problem, &asked.policy);
+        let source = &mut opened.source;
+        pending.push(reduced::write(path, source, selection, problem, policy, width)?);
+    }
+    let run = Run {
+        seconds: Seconds {
+            total: start.elapsed().as_secs_f64(),
+            read: report.read.as_secs_f64(),
+            select: report.select.as_secs_f64(),
+        },
+        peak_bytes: system::peak_bytes(),
+        threads: rayon::current_num_threads(),
+        command: system::command_line(),
+    };
+    let outcome = Outcome {
+        report,
+        target: &opened.problem.target,
+        sources: opened.source.sources(),
+        rows: &opened.rows,
+        seed: args.run.seed,
+        warnings,
+        run: &run,
+    };
+    if let Some(path) = flags.output.as_ref().filter(|_| !flags.to_stdout()) {
+        let text = if extension(path) == "csv" { csv::csv(&outcome)? } else { outcome.json()? };
+        let file = Pending::new(path)?;
+        let mut out = file.writer()?;
+        let written = out.write_all(&text).and_then(|()| out.flush());
+        written.map_err(|error| file.failed(keepnet::Error::io("", error)))?;
+        pending.push(file);
+    }
+    atomic::publish(pending)?;
+    if flags.to_stdout() {
+        print(&String::from_utf8_lossy(&outcome.json()?))?;
+    }
+    match (flags.quiet, flags.to_stdout()) {
+        (true, _) => Ok(()),
+        (false, true) => {
+            eprint!("{}", table::table(&outcome));
+            Ok(())
+        }
+        (false, false) => print(&table::table(&outcome)),
+    }
+}

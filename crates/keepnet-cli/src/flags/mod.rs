@@ -1,0 +1,142 @@
+//! The flags of every command, a group a file; help texts give the default and an example.
+
+mod input;
+mod method;
+mod output;
+mod parse;
+mod rows;
+mod run;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+pub use input::InputFlags;
+pub use method::MethodFlags;
+pub use output::{OutputFlags, ProgressKind};
+pub use parse::{bytes, lines, pairs};
+pub use rows::RowFlags;
+pub use run::{Every, RunFlags};
+
+/// The program.
+#[derive(Parser)]
+#[command(name = "keepnet", version, about = "Feature selection from data too large to hold")]
+#[command(after_help = "Exit status: 0 done (also when a signal or --time ended the run early), \
+    1 the run failed, 2 the call was wrong.\n\nExample: keepnet select x.parquet --target y -k 50 --output result.json")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Select k features from files, a column at a time
+    Select(Box<SelectArgs>),
+    /// List every method, or show one with its settings
+    Methods(MethodsArgs),
+    /// Write the papers' synthetic data, by seed
+    Generate(GenerateArgs),
+    /// Select from 100,000 features generated on the fly; no files needed
+    Demo(DemoArgs),
+    /// Print shell completions
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the man page, in roff
+    Man {
+        /// Write a page for each command into this directory instead
+        #[arg(long, value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
+}
+
+/// Flags of `select`.
+#[derive(Args)]
+pub struct SelectArgs {
+    /// What to read.
+    #[command(flatten)]
+    pub input: InputFlags,
+    /// What is asked of the rows.
+    #[command(flatten)]
+    pub rows: RowFlags,
+    /// Which method, and its settings.
+    #[command(flatten)]
+    pub method: MethodFlags,
+    /// How to run.
+    #[command(flatten)]
+    pub run: RunFlags,
+    /// What to write.
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+/// Flags of `methods`.
+#[derive(Args)]
+pub struct MethodsArgs {
+    /// Show this method with its settings
+    pub name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `generate`.
+#[derive(Args)]
+pub struct GenerateArgs {
+    /// Which data; --list shows them all
+    #[arg(required_unless_present = "list")]
+    pub workload: Option<String>,
+    /// List the workloads with their settings
+    #[arg(long)]
+    pub list: bool,
+    /// File for the features and, as last column, the target [example: x.npy]
+    ///
+    /// The extension chooses the format: parquet, arrow, csv, tsv, npy, svm or jsonl.
+    #[arg(long, short, value_name = "FILE", required_unless_present = "list")]
+    pub output: Option<PathBuf>,
+    /// Write the target to this file and not into --output [example: y.csv]
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// Write the informative features and their weights here, as CSV [example: truth.csv]
+    #[arg(long, value_name = "FILE")]
+    pub truth: Option<PathBuf>,
+    /// A setting of the workload; may be repeated [example: --set p=6000]
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Seed of everything random [default: 0]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_name = "N")]
+    pub seed: u64,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Most memory for formats that hold rows [default: 256MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
+}
+
+/// Flags of `demo`.
+#[derive(Args)]
+pub struct DemoArgs {
+    /// Method [default: the first of `keepnet methods`]
+    #[arg(long, value_name = "NAME")]
+    pub method: Option<String>,
+    /// Size of the data: p features, n samples, s of them informative [example: --set p=1000000]
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Scans [default: 2]
+    #[arg(long, value_name = "N", default_value_t = 2, hide_default_value = true)]
+    pub scans: u32,
+    /// Seed of the data [default: 0]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_name = "N")]
+    pub seed: u64,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Progress: auto, bar, json or none [default: auto]
+    #[arg(long, value_name = "KIND", value_enum, default_value_t, hide_default_value = true)]
+    pub progress: ProgressKind,
+}

@@ -1,0 +1,223 @@
+//! The JSON result, version 1. Fields may be added, never renamed.
+//!
+//! Everything outside `run` is the same, digit for digit, in a second run.
+
+use keepnet::driver::{Dropped, TracePoint};
+use keepnet::selection::{CovariateWeight, Selected, Selection, Value};
+use keepnet::{RunReport, Target, Task};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// The rows of the input and those that counted.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rows {
+    /// Rows of the input.
+    pub input: usize,
+    /// Rows that count.
+    pub used: usize,
+    /// `position`, or `key COL`.
+    pub matched_by: String,
+    /// Rows left out because their target is missing.
+    pub masked_target: usize,
+    /// Rows left out because their key has no match.
+    pub unmatched: usize,
+}
+
+/// Times of a run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Seconds {
+    /// From start to result.
+    pub total: f64,
+    /// In the source.
+    pub read: f64,
+    /// Checking and deciding.
+    pub select: f64,
+}
+
+/// What differs from run to run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// Times.
+    pub seconds: Seconds,
+    /// Most memory that was resident.
+    pub peak_bytes: Option<u64>,
+    /// Threads.
+    pub threads: usize,
+    /// The command.
+    pub command: String,
+}
+
+/// Names and values in the order given.
+struct Pairs<'a>(&'a [(&'static str, Value)]);
+
+impl Serialize for Pairs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// A number where there is one output, a list where there are several, null where none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Weights<'a> {
+    None,
+    One(f64),
+    Many(&'a [f64]),
+}
+
+impl<'a> Weights<'a> {
+    fn new(values: &'a [f64], many: bool) -> Self {
+        match values {
+            [] => Self::None,
+            values if many => Self::Many(values),
+            values => Self::One(values[0]),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Feature<'a> {
+    index: u64,
+    name: &'a str,
+    arrival: u64,
+    order: usize,
+    source: &'a str,
+    group: Option<u32>,
+    coefficient: Weights<'a>,
+    score: f64,
+    p_value: Option<f64>,
+    mean: f64,
+    missing: u32,
+}
+
+#[derive(Serialize)]
+struct Covariate<'a> {
+    name: &'a str,
+    coefficient: Weights<'a>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    keepnet: &'static str,
+    version: u32,
+    method: &'a str,
+    params: Pairs<'a>,
+    task: Task,
+    classes: Option<&'a [String]>,
+    stream: &'static str,
+    complete: bool,
+    warnings: &'a [String],
+    rows: &'a Rows,
+    features_seen: u64,
+    scans: u32,
+    seed: u64,
+    selected: Vec<Feature<'a>>,
+    score_kind: &'a str,
+    p_value_kind: Option<&'a str>,
+    always: Vec<Feature<'a>>,
+    covariates: Vec<Covariate<'a>>,
+    intercept: Weights<'a>,
+    final_loss: Option<f64>,
+    substitutions: u64,
+    dropped: Dropped,
+    metrics: Pairs<'a>,
+    trace: &'a [TracePoint],
+    run: &'a Run,
+}
+
+/// All that a result says.
+pub struct Outcome<'a> {
+    /// What the driver reports; its first lane is shown.
+    pub report: &'a RunReport,
+    /// The target.
+    pub target: &'a Target,
+    /// Names of the files.
+    pub sources: &'a [String],
+    /// Rows.
+    pub rows: &'a Rows,
+    /// Seed.
+    pub seed: u64,
+    /// What the user should know.
+    pub warnings: &'a [String],
+    /// Times, memory, command.
+    pub run: &'a Run,
+}
+
+impl Outcome<'_> {
+    /// The selection.
+    pub fn selection(&self) -> &Selection {
+        &self.report.lanes[0].selection
+    }
+
+    /// Whether there is a coefficient a class.
+    pub fn many(&self) -> bool {
+        self.target.classes().is_some_and(|names| names.len() > 2)
+    }
+
+    /// The file of a feature.
+    pub fn source(&self, feature: &Selected) -> &str {
+        self.sources.get(feature.source as usize).map_or("", String::as_str)
+    }
+
+    fn feature<'a>(&'a self, feature: &'a Selected) -> Feature<'a> {
+        Feature {
+            index: feature.id.index,
+            name: &feature.name,
+            arrival: feature.arrival,
+            order: feature.order,
+            source: self.source(feature),
+            group: feature.group,
+            coefficient: Weights::new(&feature.coefficient, self.many()),
+            score: feature.score,
+            p_value: feature.p_value,
+            mean: feature.mean,
+            missing: feature.missing,
+        }
+    }
+
+    fn covariate<'a>(&self, covariate: &'a CovariateWeight) -> Covariate<'a> {
+        let coefficient = Weights::new(&covariate.coefficient, self.many());
+        Covariate { name: &covariate.name, coefficient }
+    }
+
+    /// The JSON document, indented, with a final newline.
+    pub fn json(&self) -> keepnet::Result<Vec<u8>> {
+        let selection = self.selection();
+        let lane = &self.report.lanes[0];
+        let document = Document {
+            keepnet: env!("CARGO_PKG_VERSION"),
+            version: 1,
+            method: selection.method,
+            params: Pairs(&selection.params),
+            task: self.target.task(),
+            classes: self.target.classes(),
+            stream: "features",
+            complete: self.report.complete,
+            warnings: self.warnings,
+            rows: self.rows,
+            features_seen: self.report.features_seen,
+            scans: self.report.scans,
+            seed: self.seed,
+            selected: selection.selected.iter().map(|f| self.feature(f)).collect(),
+            score_kind: selection.score_kind,
+            p_value_kind: selection.p_value_kind,
+            always: selection.always.iter().map(|f| self.feature(f)).collect(),
+            covariates: selection.covariates.iter().map(|c| self.covariate(c)).collect(),
+            intercept: Weights::new(&selection.intercept, self.many()),
+            final_loss: selection.loss,
+            substitutions: selection.substitutions,
+            dropped: lane.dropped,
+            metrics: Pairs(&selection.metrics),
+            trace: &lane.trace,
+            run: self.run,
+        };
+        let mut text = serde_json::to_vec_pretty(&document)
+            .map_err(|error| keepnet::Error::Data(format!("cannot make the result: {error}")))?;
+        text.push(b'\n');
+        Ok(text)
+    }
+}

@@ -1,0 +1,163 @@
+//! `--reduced`: the chosen columns and the target, from another pass over the source.
+//!
+//! Columns are written as the method saw them: rows that count, missing values filled. They
+//! are held in memory, as the kept set was during the run.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use keepnet::check::check_block;
+use keepnet::selection::Selection;
+use keepnet::{
+    CheckPolicy, ColumnBlock, ColumnData, Error, FeatureId, FeatureSource, Numbers, Problem,
+    Result, Target,
+};
+use keepnet_io::Format;
+use keepnet_io::sink::{self, Cells, Columns, Field, FieldKind};
+
+use super::atomic::Pending;
+
+/// Bytes that a format which holds rows may take for a slice of them.
+const MEMORY: u64 = 32 << 20;
+
+/// A table in memory.
+pub struct Table {
+    fields: Vec<Field>,
+    columns: Vec<Cells>,
+    rows: usize,
+    slice: Range<usize>,
+    at: usize,
+}
+
+impl Columns for Table {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn start(&mut self, rows: Range<usize>) -> Result<()> {
+        (self.slice, self.at) = (rows, 0);
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Cells> {
+        self.at += 1;
+        Ok(match &self.columns[self.at - 1] {
+            Cells::Numbers(data) => Cells::Numbers(sink::rows_of(data, &self.slice)),
+            Cells::Text(text) => Cells::Text(text[self.slice.clone()].to_vec()),
+        })
+    }
+}
+
+/// The target as a column: numbers where every class name is one, else text.
+pub fn target_cells(target: &Target) -> Cells {
+    match target {
+        Target::Numbers(y) => Cells::Numbers(ColumnData::dense(y.clone())),
+        Target::Classes { names, codes } => {
+            let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
+            match numbers {
+                Some(numbers) => {
+                    let values = codes.iter().map(|code| numbers[*code as usize]).collect();
+                    Cells::Numbers(ColumnData::dense(values))
+                }
+                None => {
+                    Cells::Text(codes.iter().map(|code| names[*code as usize].clone()).collect())
+                }
+            }
+        }
+    }
+}
+
+/// How a column is stored.
+pub fn kind(cells: &Cells) -> FieldKind {
+    match cells {
+        Cells::Text(_) => FieldKind::Text,
+        Cells::Numbers(
+            ColumnData::Dense(Numbers::F64(_)) | ColumnData::Shared { wide: true, .. },
+        ) => FieldKind::F64,
+        Cells::Numbers(ColumnData::Sparse { value: Numbers::F64(_), .. }) => FieldKind::F64,
+        Cells::Numbers(ColumnData::Codes { levels, .. })
+            if levels.iter().any(|level| f64::from(*level as f32) != *level) =>
+        {
+            FieldKind::F64
+        }
+        Cells::Numbers(_) => FieldKind::F32,
+    }
+}
+
+/// Reads the chosen columns again and writes them; the file still waits for its name.
+pub fn write(
+    path: &Path,
+    source: &mut dyn FeatureSource,
+    selection: &Selection,
+    problem: &Problem,
+    policy: &CheckPolicy,
+    width: usize,
+) -> Result<Pending> {
+    let format = Format::from_path(&path.to_string_lossy())?;
+    let pending = Pending::new(path)?;
+    let mut table = collect(source, selection, problem, policy, width)?;
+    let out = Box::new(pending.writer()?);
+    sink::write(format, out, &mut table, MEMORY).map_err(|error| pending.failed(error))?;
+    Ok(pending)
+}
+
+fn collect(
+    source: &mut dyn FeatureSource,
+    selection: &Selection,
+    problem: &Problem,
+    policy: &CheckPolicy,
+    width: usize,
+) -> Result<Table> {
+    let wanted: Vec<_> = selection.always.iter().chain(&selection.selected).collect();
+    let mut place: HashMap<FeatureId, usize> =
+        wanted.iter().enumerate().map(|(at, feature)| (feature.id, at)).collect();
+    // Random access reads the chosen columns only. Without it, or for a feature made from part
+    // of a column, the stream comes again as it did in the last scan.
+    let whole = wanted.iter().all(|feature| feature.id.part == 0);
+    if whole {
+        let mut order: Vec<u32> = wanted.iter().map(|feature| feature.id.index as u32).collect();
+        order.sort_unstable();
+        match source.reorder(order.into_iter().collect::<Arc<[u32]>>()) {
+            Err(Error::Unsupported(_)) | Ok(()) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    source.rewind()?;
+    let mut columns: Vec<Option<ColumnData>> = vec![None; wanted.len()];
+    let mut block = ColumnBlock::new(width);
+    while !place.is_empty() && source.next_block(&mut block)? {
+        for feature in check_block(&block, 0, problem, policy)?.features {
+            if let Some(at) = place.remove(&feature.id) {
+                columns[at] = Some(feature.column().to_data());
+            }
+        }
+        block.reset(width);
+    }
+    let mut fields = Vec::with_capacity(wanted.len() + 1);
+    let mut cells = Vec::with_capacity(wanted.len() + 1);
+    for (feature, column) in wanted.iter().zip(columns) {
+        let lost = || Error::Data(format!("feature {:?} did not come again", feature.name));
+        let column = Cells::Numbers(column.ok_or_else(lost)?);
+        fields.push(Field { name: feature.name.clone(), kind: kind(&column) });
+        cells.push(column);
+    }
+    let target = target_cells(&problem.target);
+    fields.push(Field { name: free_name(&fields), kind: kind(&target) });
+    cells.push(target);
+    Ok(Table { fields, columns: cells, rows: problem.n(), slice: 0..0, at: 0 })
+}
+
+/// `target`, with underscores after it while a feature has that name.
+fn free_name(fields: &[Field]) -> String {
+    let mut name = "target".to_string();
+    while fields.iter().any(|field| field.name == name) {
+        name.push('_');
+    }
+    name
+}

@@ -1,0 +1,9 @@
+//! What surrounds a run: signals, checkpoints, memory, progress.
+
+pub mod checkpoint;
+pub mod order;
+pub mod plan;
+pub mod progress;
+pub mod signals;
+pub mod system;
+pub mod watch;

@@ -1,0 +1,59 @@
+//! `--order`: given, shuffled, or a file with a feature a line.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use keepnet::{ColumnBlock, Error, FeatureSource, Order, Result};
+
+use crate::flags::lines;
+
+/// The order that the flag names. A file of names costs one pass over the features.
+pub fn order(flag: &str, source: &mut dyn FeatureSource) -> Result<Order> {
+    match flag {
+        "given" => Ok(Order::Given),
+        "shuffled" => Ok(Order::Shuffled),
+        path => fixed(path, source),
+    }
+}
+
+fn fixed(path: &str, source: &mut dyn FeatureSource) -> Result<Order> {
+    let lines = lines(path)?;
+    let numbers: Option<Vec<u64>> = lines.iter().map(|line| line.parse().ok()).collect();
+    let indices = match numbers {
+        Some(numbers) => numbers,
+        None => by_name(path, &lines, source)?,
+    };
+    let features = source.features();
+    let mut seen = std::collections::HashSet::new();
+    for (line, index) in indices.iter().enumerate() {
+        let place = format!("{path}, line {}", line + 1);
+        if features.is_some_and(|features| *index >= features) || *index >= u64::from(u32::MAX) {
+            let last = features.unwrap_or(u64::from(u32::MAX)).saturating_sub(1);
+            let text = format!("there is no feature {index}; the last is {last}");
+            return Err(Error::Data(text).at(place));
+        }
+        if !seen.insert(*index) {
+            return Err(Error::Data(format!("feature {:?} comes twice", lines[line])).at(place));
+        }
+    }
+    Ok(Order::Fixed(indices.into_iter().map(|index| index as u32).collect::<Arc<[u32]>>()))
+}
+
+fn by_name(path: &str, lines: &[String], source: &mut dyn FeatureSource) -> Result<Vec<u64>> {
+    let mut places = HashMap::new();
+    let mut block = ColumnBlock::new(128);
+    while source.next_block(&mut block)? {
+        for column in block.columns().iter().filter(|column| column.id.part == 0) {
+            places.insert(column.name.clone(), column.id.index);
+        }
+        block.reset(128);
+    }
+    source.rewind()?;
+    let find = |(line, name): (usize, &String)| {
+        places.get(name).copied().ok_or_else(|| {
+            Error::Data(format!("there is no feature {name:?}"))
+                .at(format!("{path}, line {}", line + 1))
+        })
+    };
+    lines.iter().enumerate().map(find).collect()
+}

@@ -1,0 +1,116 @@
+//! Memory, decided before the run.
+//!
+//! ```text
+//! need = resident now (program, file metadata, target)
+//!      + block  (columns of one block, twice where rows are left out or values filled)
+//!      + kept   ((k + reserve) columns, 8 (k + reserve)^2 a matrix, vectors of n)
+//! ```
+
+use keepnet::selection::Value;
+use keepnet::{Budget, Bytes, ColumnSelector, Error, FeatureSource, Problem, Result, RunOptions};
+
+use super::system;
+
+/// Bytes of a block unless `--memory` asks for less.
+const BLOCK: u64 = 32 << 20;
+/// Square matrices of the size of the kept set that a method may hold (Gram, inverse, scratch).
+const MATRICES: u64 = 4;
+/// Vectors of a value a row that a method may hold.
+const VECTORS: u64 = 12;
+
+/// What a run will take.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// `--memory`.
+    pub limit: Option<u64>,
+    /// Bytes of the largest column.
+    pub column: u64,
+    /// Columns in a block.
+    pub width: usize,
+    /// Resident before the run.
+    pub resident: u64,
+    /// Bytes of one block.
+    pub block: u64,
+    /// Bytes of the kept set, once the method is made.
+    pub kept: u64,
+    features: u64,
+}
+
+impl Plan {
+    /// Chooses the block width.
+    pub fn new(limit: Option<u64>, source: &dyn FeatureSource) -> Self {
+        let column = source.column_bytes().unwrap_or(8 * source.rows() as u64).max(1);
+        let share = limit.map_or(BLOCK, |limit| (limit / 8).min(BLOCK));
+        let width = RunOptions::width_for(column, share);
+        let features = source.features().unwrap_or(u64::MAX);
+        // Filled or selected rows make a second copy of a block.
+        let block = 2 * column * (width as u64).min(features.max(1));
+        let resident = system::resident_bytes().unwrap_or(0);
+        Self { limit, column, width, resident, block, kept: 0, features }
+    }
+
+    /// What is left for the method.
+    pub fn budget(&self) -> Result<Budget> {
+        let Some(limit) = self.limit else { return Ok(Budget::unlimited()) };
+        match limit.checked_sub(self.resident + self.block) {
+            Some(left) => Ok(Budget::bytes(left)),
+            None => Err(self.refusal(limit)),
+        }
+    }
+
+    /// Adds the kept set of a method just made; an error where the whole does not fit.
+    pub fn add(
+        &mut self,
+        selector: &dyn ColumnSelector,
+        k: Option<usize>,
+        problem: &Problem,
+    ) -> Result<()> {
+        let selection = selector.selection()?;
+        let reserve = selection.params.iter().find_map(|(name, value)| match value {
+            Value::Int(reserve) if *name == "reserve" => Some(*reserve),
+            _ => None,
+        });
+        let columns = (k.unwrap_or(0) as u64 + reserve.unwrap_or(0)).min(self.features);
+        let n = problem.n() as u64;
+        let outputs = problem.target.classes().map_or(1, |names| names.len().max(2) as u64 - 1);
+        self.kept = columns * self.column
+            + MATRICES * 8 * columns * columns * outputs
+            + VECTORS * 8 * n * outputs;
+        match self.limit {
+            Some(limit) if self.need() > limit => Err(self.refusal(limit)),
+            _ => Ok(()),
+        }
+    }
+
+    /// All of it.
+    pub fn need(&self) -> u64 {
+        self.resident + self.block + self.kept
+    }
+
+    fn refusal(&self, limit: u64) -> Error {
+        Error::Budget {
+            what: "the run".into(),
+            need: Bytes(self.need()),
+            have: Bytes(limit),
+            advice: "raise --memory, or lower k or the reserve",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keepnet::{ColumnData, Generated};
+
+    #[test]
+    fn blocks_take_an_eighth_of_the_limit() {
+        let make = |_| Ok(ColumnData::f32(vec![0.0; 1000]));
+        let source = Generated::new("x", 1000, 500, make).with_column_bytes(4000);
+        assert_eq!(Plan::new(None, &source).width, 128);
+        // 800,000 / 8 = 100,000 bytes hold 25 columns of 4,000.
+        assert_eq!(Plan::new(Some(800_000), &source).width, 25);
+        let none = Plan::new(Some(1000), &source);
+        assert_eq!(none.width, 1);
+        assert!(none.budget().unwrap_err().to_string().contains("raise --memory"));
+    }
+}

@@ -1,0 +1,215 @@
+//! The JSON result: its shape, its repeatability, and that neither format, threads nor blocks
+//! change it.
+
+mod common;
+
+use common::{Folder, chosen, outside_run, small_csv};
+use serde_json::Value;
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+/// The fields of the product contract, version 1.
+const FIELDS: [&str; 21] = [
+    "keepnet",
+    "version",
+    "method",
+    "params",
+    "task",
+    "classes",
+    "stream",
+    "complete",
+    "warnings",
+    "rows",
+    "features_seen",
+    "scans",
+    "seed",
+    "selected",
+    "score_kind",
+    "p_value_kind",
+    "always",
+    "intercept",
+    "final_loss",
+    "substitutions",
+    "dropped",
+];
+
+#[test]
+fn the_result_has_the_fields_of_version_1() {
+    let folder = Folder::new();
+    folder.write("x.csv", small_csv());
+    let result = folder.select("x.csv --target y -k 2 --always c --seed 5");
+    let found = keys(&result);
+    for field in FIELDS.iter().chain(&["trace", "run", "covariates", "metrics"]) {
+        assert!(found.contains(field), "{field}");
+    }
+    assert_eq!((&result["version"], &result["seed"]), (&1.into(), &5.into()));
+    assert_eq!((&result["task"], &result["stream"]), (&"regression".into(), &"features".into()));
+    assert_eq!(result["classes"], Value::Null);
+    let feature = [
+        "index",
+        "name",
+        "arrival",
+        "order",
+        "source",
+        "group",
+        "coefficient",
+        "score",
+        "p_value",
+        "mean",
+        "missing",
+    ];
+    let mut sorted = feature.to_vec();
+    sorted.sort_unstable();
+    for part in ["selected", "always"] {
+        let mut found = keys(&result[part][0]);
+        found.sort_unstable();
+        assert_eq!(found, sorted, "{part}");
+    }
+    let mut dropped = keys(&result["dropped"]);
+    dropped.sort_unstable();
+    assert_eq!(dropped, ["constant", "evicted", "missing", "redundant", "weak"]);
+    for field in ["arrived", "loss", "kept", "substitutions"] {
+        assert!(result["trace"][0].get(field).is_some(), "{field}");
+    }
+    for field in ["total", "read", "select"] {
+        assert!(result["run"]["seconds"][field].as_f64().unwrap() >= 0.0);
+    }
+    assert!(result["run"]["command"].as_str().unwrap().starts_with("keepnet select x.csv"));
+    // y = 2 a - 3 b exactly, and c is always kept with nothing left to explain.
+    let weights = chosen(&result);
+    assert_eq!(weights.len(), 2);
+    assert!((weights[0].1 - 2.0).abs() < 1e-8 && (weights[1].1 + 3.0).abs() < 1e-8);
+    assert_eq!(result["always"][0]["name"], "c");
+    let scores: Vec<f64> = result["selected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|feature| feature["score"].as_f64().unwrap())
+        .collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b));
+}
+
+#[test]
+fn fields_come_in_the_order_of_the_contract() {
+    let folder = Folder::new();
+    folder.write("x.csv", small_csv());
+    let called = folder.run("select x.csv --target y -k 1 --quiet --output -");
+    let places: Vec<_> = FIELDS
+        .iter()
+        .map(|field| called.out.find(&format!("\n  \"{field}\":")).unwrap_or(usize::MAX))
+        .collect();
+    assert!(places.is_sorted() && places[20] < usize::MAX, "{places:?}");
+}
+
+#[test]
+fn several_classes_have_a_weight_each() {
+    let folder = Folder::new();
+    let mut table = "a,b,y\n".to_string();
+    for i in 0..60u32 {
+        let (a, b) = (f64::from(i % 9) - 4.0, f64::from(i * 7 % 11) - 5.0);
+        let class = if a > 1.0 {
+            "high"
+        } else if b > 1.0 {
+            "mid"
+        } else {
+            "low"
+        };
+        table += &format!("{a},{b},{class}\n");
+    }
+    folder.write("x.csv", table);
+    let three = folder.select("x.csv --target y -k 2");
+    assert_eq!(three["classes"], serde_json::json!(["high", "low", "mid"]));
+    assert_eq!(three["intercept"].as_array().unwrap().len(), 3);
+    assert_eq!(three["selected"][0]["coefficient"].as_array().unwrap().len(), 3);
+    folder.write("two.csv", folder.read("x.csv").replace("mid", "low"));
+    let two = folder.select("two.csv --target y -k 1");
+    assert!(two["intercept"].is_f64() && two["selected"][0]["coefficient"].is_f64());
+    assert_eq!(two["classes"], serde_json::json!(["high", "low"]));
+}
+
+#[test]
+fn a_second_run_has_the_same_digits_outside_run() {
+    let folder = Folder::new();
+    folder.run("generate toeplitz --output x.parquet").fine();
+    let flags = [
+        "",
+        "--order shuffled --seed 3",
+        "--threads 1",
+        "--loss squared-epsilon",
+        "--method os",
+        "--method os --order shuffled --set intercept=false",
+    ];
+    for flags in flags {
+        let call = format!("x.parquet --target target -k 20 {flags}");
+        let (first, second) = (folder.select(&call), folder.select(&call));
+        assert_eq!(outside_run(first), outside_run(second), "{flags}");
+    }
+}
+
+#[test]
+fn threads_and_blocks_change_no_digit() {
+    let folder = Folder::new();
+    folder.run("generate equicorrelated --set n=3000 --output x.npy").fine();
+    let call = "x.npy --target f1000 -k 20";
+    let reference = outside_run(folder.select(call));
+    for threads in [1, 2, 5] {
+        let other = outside_run(folder.select(&format!("{call} --threads {threads}")));
+        assert_eq!(reference, other, "{threads} threads");
+    }
+    // A smaller limit makes narrower blocks; the trace has a point a block and may differ.
+    let mut narrow = outside_run(folder.select(&format!("{call} --memory 12MB")));
+    let mut reference = reference;
+    for result in [&mut narrow, &mut reference] {
+        result.as_object_mut().unwrap().remove("trace").unwrap();
+    }
+    assert_eq!(reference, narrow);
+}
+
+#[test]
+fn every_format_gives_the_same_features_and_weights() {
+    for (workload, classes) in [("toeplitz", false), ("classification", true)] {
+        let folder = Folder::new();
+        let sizes = "--set p=300 --set n=200 --set s=10";
+        let mut reference = None;
+        for format in ["csv", "tsv", "npy", "parquet", "arrow", "jsonl", "svm"] {
+            let file = format!("x.{format}");
+            let made = folder.run(&format!("generate {workload} {sizes} --output {file}"));
+            made.fine();
+            let target = match format {
+                "npy" => "--target f300",
+                "svm" => "",
+                _ => "--target target",
+            };
+            let result = folder.select(&format!("{file} {target} -k 12"));
+            assert_eq!(result["task"] == "classification", classes, "{format}");
+            let chosen = chosen(&result);
+            let reference = reference.get_or_insert_with(|| chosen.clone());
+            assert_eq!(chosen.len(), reference.len());
+            for (a, b) in chosen.iter().zip(reference.iter()) {
+                assert_eq!(a.0, b.0, "{workload} {format}");
+                assert!((a.1 - b.1).abs() <= 1e-10 * b.1.abs().max(1.0), "{workload} {format}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_csv_result_says_what_the_json_says() {
+    let folder = Folder::new();
+    folder.write("x.csv", small_csv());
+    folder.run("select x.csv --target y -k 2 --output r.csv").fine();
+    let json = folder.select("x.csv --target y -k 2");
+    let text = folder.read("r.csv");
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let at = |name: &str| lines[0].iter().position(|field| *field == name).unwrap();
+    assert_eq!(lines.len(), 3);
+    for (line, feature) in lines[1..].iter().zip(json["selected"].as_array().unwrap()) {
+        assert_eq!(line[at("name")], feature["name"].as_str().unwrap());
+        for field in ["coefficient", "score", "mean"] {
+            let value: f64 = line[at(field)].parse().unwrap();
+            assert_eq!(value, feature[field].as_f64().unwrap(), "{field}");
+        }
+    }
+}

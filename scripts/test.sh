@@ -1,0 +1,33 @@
+#!/bin/sh
+# Every check of the project: format, lints, tests and the examples in the documentation.
+set -eu
+cd "$(dirname "$0")/.."
+
+need() {
+    if ! command -v "$1" >/dev/null 2>&1; then
+        echo "test.sh: $1 is missing; $2" >&2
+        exit 1
+    fi
+}
+
+need cargo "install Rust 1.95 or newer from https://rustup.rs"
+
+# The two tools that a minimal toolchain leaves out; rustup adds them where it is there.
+for component in rustfmt clippy; do
+    tool=$component
+    [ "$component" = clippy ] && tool=cargo-clippy
+    if ! command -v "$tool" >/dev/null 2>&1; then
+        need rustup "and so is $component; install it with your Rust toolchain"
+        rustup component add "$component"
+    fi
+done
+
+echo "== format"
+cargo fmt --all -- --check
+echo "== lints"
+cargo clippy --release --workspace --all-targets -- -D warnings
+echo "== tests"
+cargo test --release --workspace
+echo "== documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --lib --no-deps --quiet
+echo "test.sh: all checks passed"
