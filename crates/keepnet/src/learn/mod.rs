@@ -34,6 +34,7 @@ pub mod penalised;
 mod penalty;
 pub mod rda;
 pub mod rda_sadmm;
+pub mod run;
 mod sadmm;
 pub mod saved;
 mod screen;
@@ -63,6 +64,7 @@ pub use omcp::{Omcp, OmcpParams};
 pub use oscad::{Oscad, OscadParams};
 pub use path::{Choose, Path};
 pub use penalised::Solver;
+pub use run::{RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, RowReport};
 pub use saved::SavedAverages;
 
 use crate::budget::Budget;
