@@ -148,6 +148,7 @@ pub fn write(
     };
     let outcome = Outcome {
         report,
+        stream: "features",
         target: &opened.problem.target,
         sources: opened.source.sources(),
         rows: &opened.rows,

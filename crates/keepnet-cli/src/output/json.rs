@@ -133,6 +133,8 @@ struct Document<'a> {
 pub struct Outcome<'a> {
     /// What the driver reports; its first lane is shown.
     pub report: &'a RunReport,
+    /// What flowed past: `features` or `samples`.
+    pub stream: &'static str,
     /// The target.
     pub target: &'a Target,
     /// Names of the files.
@@ -195,7 +197,7 @@ impl Outcome<'_> {
             params: Pairs(&selection.params),
             task: self.target.task(),
             classes: self.target.classes(),
-            stream: "features",
+            stream: self.stream,
             complete: self.report.complete,
             warnings: self.warnings,
             rows: self.rows,

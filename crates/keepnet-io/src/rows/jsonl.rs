@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use keepnet::{Error, Result};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::feed::Feed;
 use super::{Chunk, ChunkReader, ChunkValues};
 use crate::dataset::ColumnKind;
+use crate::jsonl::Row;
+use crate::names::check_unique;
 
 struct Jsonl {
     feed: Feed,
@@ -29,12 +31,14 @@ pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
         _ => ColumnKind::Float,
     };
     let columns: Vec<_> = object.iter().map(|(name, v)| (name.clone(), kind(v))).collect();
+    check_unique(columns.iter().map(|c: &(String, _)| c.0.as_str()))?;
     let place = columns.iter().enumerate().map(|(c, (name, _))| (name.clone(), c)).collect();
     Ok(Box::new(Jsonl { feed, columns, place, waiting: Some(text), line: 0 }))
 }
 
-fn object(line: &[u8]) -> Result<Map<String, Value>, String> {
-    serde_json::from_slice(line).map_err(|e| e.to_string())
+fn object(line: &[u8]) -> Result<Vec<(String, Value)>, String> {
+    let Row(entries) = serde_json::from_slice(line).map_err(|e| e.to_string())?;
+    Ok(entries)
 }
 
 impl Jsonl {

@@ -118,23 +118,6 @@ impl Averaged {
         Ok(Self { problem, params, extract, state, budget, fit: OnceCell::new() })
     }
 
-    /// A learner that extracts from averages accumulated before.
-    pub fn resume(
-        problem: RowProblem,
-        params: AveragedParams,
-        extract: Box<dyn Extract>,
-        averages: RunningAverages,
-    ) -> Result<Self> {
-        let mut learner = Self::new(problem, params, extract, Budget::unlimited())?;
-        let (features, classes) = (averages.features(), averages.classes());
-        if (features, classes) != (learner.problem.features(), learner.problem.classes.len()) {
-            return Err(Error::Snapshot("it has other features or classes".into()));
-        }
-        learner.state.rows = averages.rows();
-        learner.state.train = averages;
-        Ok(learner)
-    }
-
     /// Bytes of the averages, a second set where rows are set aside, and of an extraction.
     #[must_use]
     pub fn bytes_for(features: usize, outputs: usize, holdout: bool) -> u64 {
@@ -295,6 +278,22 @@ impl RowLearner for Averaged {
     fn averages(&self) -> Option<Result<RunningAverages>> {
         // Working rows of the logistic loss are no averages of the data themselves.
         self.state.working.is_none().then(|| self.averages())
+    }
+
+    fn load(&mut self, averages: RunningAverages) -> Result<()> {
+        let (features, classes) = (averages.features(), averages.classes());
+        if (features, classes) != (self.problem.features(), self.state.train.classes()) {
+            return Err(Error::Snapshot("it has other features or classes".into()));
+        }
+        if self.state.holdout.is_some() {
+            return Err(Error::Unsupported(
+                "rows cannot be set aside from averages; use choose=bic or ebic, or give -k".into(),
+            ));
+        }
+        self.state.rows = averages.rows();
+        self.state.train = averages;
+        self.fit.take();
+        Ok(())
     }
 }
 

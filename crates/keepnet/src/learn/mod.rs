@@ -96,6 +96,15 @@ pub trait RowLearner: Snapshot + Send {
     fn averages(&self) -> Option<Result<RunningAverages>> {
         None
     }
+
+    /// Takes up running averages accumulated elsewhere, in place of rows.
+    fn load(&mut self, averages: RunningAverages) -> Result<()> {
+        let _ = averages;
+        Err(crate::error::Error::Unsupported(
+            "this method does not work on running averages; `keepnet methods` lists those that do"
+                .into(),
+        ))
+    }
 }
 
 /// Makes a learner from what the user asked for.
