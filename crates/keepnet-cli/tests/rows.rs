@@ -1,135 +1,291 @@
-//! Weights, offset, covariates, classes and keys, as the command line gives them.
+//! Methods on rows from the command line: formats, pipes, merging, watching, ending.
 
-mod common;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use common::{Folder, chosen, outside_run, small_csv};
 use serde_json::Value;
 
-/// A table with noise: every weight and row matters. `line` gets the row's cells.
-fn noisy(line: impl Fn(usize, &str) -> Vec<String>, header: &str) -> String {
-    let mut text = format!("{header}\n");
-    for i in 0..50usize {
-        let (a, b, c) = (i % 7, (i * i) % 5, (i * 3) % 11);
-        let y = 2 * a + (i * 7) % 4 + 3 * b;
-        for line in line(i, &format!("{a},{b},{c},{y}")) {
-            text += &line;
-            text.push('\n');
-        }
+fn keepnet(dir: &Path, args: &[&str]) -> std::process::Output {
+    let program = env!("CARGO_BIN_EXE_keepnet");
+    Command::new(program).current_dir(dir).args(args).output().unwrap()
+}
+
+fn ok(dir: &Path, args: &[&str]) -> String {
+    let out = keepnet(dir, args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+fn json(dir: &Path, args: &[&str]) -> Value {
+    let all = [args, &["--output", "-", "-q"]].concat();
+    serde_json::from_str(&ok(dir, &all)).unwrap()
+}
+
+fn chosen(result: &Value) -> Vec<u64> {
+    let list = result["selected"].as_array().unwrap();
+    let mut index: Vec<u64> = list.iter().map(|f| f["index"].as_u64().unwrap()).collect();
+    index.sort_unstable();
+    index
+}
+
+const P: usize = 12;
+
+/// Rows of which features 3 and 7 matter, as numbers with few digits.
+fn rows(n: usize) -> Vec<(Vec<f64>, f64)> {
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((state >> 40) as f64 / 16.0).round() / 65536.0 * 4.0 - 32.0
+    };
+    let mut row = || {
+        let x: Vec<f64> = (0..P).map(|_| next()).collect();
+        let y = 2.0 * x[3] - x[7] + 0.25 * next();
+        (x, y)
+    };
+    (0..n).map(|_| row()).collect()
+}
+
+fn csv(rows: &[(Vec<f64>, f64)], header: bool) -> String {
+    let mut text = String::new();
+    if header {
+        (0..P).for_each(|j| text += &format!("x{j},"));
+        text += "y\n";
+    }
+    for (x, y) in rows {
+        x.iter().for_each(|v| text += &format!("{v},"));
+        text += &format!("{y}\n");
     }
     text
 }
 
-fn same(a: &Value, b: &Value) {
-    let (a, b) = (chosen(a), chosen(b));
-    assert_eq!(a.len(), b.len());
-    for (a, b) in a.iter().zip(&b) {
-        assert_eq!(a.0, b.0);
-        assert!((a.1 - b.1).abs() < 1e-9, "{a:?} {b:?}");
+#[test]
+fn every_format_gives_the_same_choice_and_weights() {
+    let dir = tempfile::tempdir().unwrap();
+    let (at, all) = (dir.path(), rows(900));
+    std::fs::write(at.join("d.csv"), csv(&all, true)).unwrap();
+    let mut svm = String::new();
+    let mut lines = String::new();
+    for (x, y) in &all {
+        svm += &format!("{y}");
+        x.iter().enumerate().for_each(|(j, v)| svm += &format!(" {}:{v}", j + 1));
+        svm += "\n";
+        let pairs: Vec<String> =
+            x.iter().enumerate().map(|(j, v)| format!("\"x{j}\":{v}")).collect();
+        lines += &format!("{{{},\"y\":{y}}}\n", pairs.join(","));
     }
-}
-
-#[test]
-fn a_weight_of_two_is_a_row_that_comes_twice() {
-    let folder = Folder::new();
-    let weight = |i: usize| 1 + i % 3;
-    folder.write("w.csv", noisy(|i, row| vec![format!("{row},{}", weight(i))], "a,b,c,y,w"));
-    folder.write("twice.csv", noisy(|i, row| vec![row.to_string(); weight(i)], "a,b,c,y"));
-    let weighted = folder.select("w.csv --target y --sample-weight w -k 2");
-    same(&weighted, &folder.select("twice.csv --target y -k 2"));
-    assert_eq!(weighted["features_seen"], 3, "the weight is no feature");
-}
-
-#[test]
-fn an_offset_takes_its_part_of_the_target() {
-    let folder = Folder::new();
-    folder.write("o.csv", noisy(|i, row| vec![format!("{row},{}", i % 9)], "a,b,c,y,o"));
-    let shifted = noisy(
-        |i, row| {
-            let (head, y) = row.rsplit_once(',').unwrap();
-            vec![format!("{head},{}", y.parse::<i64>().unwrap() - (i % 9) as i64)]
-        },
-        "a,b,c,y",
+    std::fs::write(at.join("d.svm"), svm).unwrap();
+    std::fs::write(at.join("d.jsonl"), lines).unwrap();
+    // The other formats are written by a method on features that keeps every column.
+    for file in ["d.parquet", "d.arrow"] {
+        let all = P.to_string();
+        ok(
+            at,
+            &[
+                "select",
+                "d.csv",
+                "--target",
+                "y",
+                "-k",
+                &all,
+                "--method",
+                "os-plus",
+                "--reduced",
+                file,
+                "-q",
+            ],
+        );
+    }
+    let want =
+        json(at, &["select", "d.csv", "--target", "y", "-k", "2", "--method", "annealed-ridge"]);
+    assert_eq!(chosen(&want), [3, 7]);
+    assert_eq!(
+        (want["stream"].as_str(), want["task"].as_str()),
+        (Some("samples"), Some("regression"))
     );
-    folder.write("s.csv", shifted);
-    let offset = folder.select("o.csv --target y --offset o -k 2");
-    same(&offset, &folder.select("s.csv --target y -k 2"));
-}
-
-#[test]
-fn covariates_are_in_the_model_and_no_features() {
-    let folder = Folder::new();
-    folder.write("x.csv", small_csv());
-    let covariate: Vec<String> = (0..40).map(|i| (i % 5 - 2).to_string()).collect();
-    folder.write("cov.csv", format!("age\n{}\n", covariate.join("\n")));
-    // The covariate is b itself, so a alone explains the rest: y = 2 a - 3 age.
-    let result = folder.select("x.csv --target y --covar cov.csv -k 1 --exclude b");
-    assert_eq!(result["covariates"][0]["name"], "age");
-    assert!((result["covariates"][0]["coefficient"].as_f64().unwrap() + 3.0).abs() < 1e-8);
-    assert_eq!(result["selected"][0]["name"], "a");
-    assert!((result["selected"][0]["coefficient"].as_f64().unwrap() - 2.0).abs() < 1e-8);
-}
-
-#[test]
-fn balanced_classes_are_the_weights_written_out() {
-    let folder = Folder::new();
-    // 10 of 40 rows are "yes": weights 40 / (2 * 10) = 2 and 40 / (2 * 30) = 2 / 3.
-    let mut table = "a,b,y,w\n".to_string();
-    for i in 0..40u32 {
-        let yes = i % 4 == 0;
-        let (class, weight) = if yes { ("yes", 2.0) } else { ("no", 2.0 / 3.0) };
-        table += &format!("{},{},{class},{weight}\n", (i * 5) % 13 + 2 * u32::from(yes), i % 6);
+    for file in ["d.jsonl", "d.svm", "d.parquet", "d.arrow"] {
+        let mut args = vec!["select", file, "-k", "2", "--method", "annealed-ridge"];
+        match file {
+            "d.svm" => {}
+            "d.jsonl" => args.extend(["--target", "y"]),
+            // The reduced table calls the target by what it is.
+            _ => args.extend(["--target", "target"]),
+        }
+        let got = json(at, &args);
+        let mut names: Vec<&str> = got["selected"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|f| f["name"].as_str().unwrap())
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, if file == "d.svm" { ["4", "8"] } else { ["x3", "x7"] }, "{file}");
+        let weight = |v: &Value| v["selected"][0]["coefficient"].as_f64().unwrap();
+        assert!((weight(&got) - weight(&want)).abs() < 1e-5, "{file}");
     }
-    folder.write("x.csv", table);
-    let balanced = folder.select("x.csv --target y --class-weight balanced -k 1 --exclude w");
-    let written = folder.select("x.csv --target y --sample-weight w -k 1");
-    assert_eq!(balanced["task"], "classification");
-    same(&balanced, &written);
-    let regression = folder.run("select x.csv --target b --class-weight balanced -k 1 --exclude y");
-    regression.refused(1, &["balanced", "classification"]);
 }
 
 #[test]
-fn keys_join_a_target_in_another_order() {
-    let folder = Folder::new();
-    let table = small_csv();
-    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|r| r.split(',').collect()).collect();
-    let mut x = "id,a,b,c\n".to_string();
-    let mut y = "id,y\n".to_string();
-    for (i, row) in rows.iter().enumerate() {
-        x += &format!("r{i},{}\n", row[..3].join(","));
+fn averages_of_parts_merge_to_those_of_the_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let (at, all) = (dir.path(), rows(1000));
+    std::fs::write(at.join("all.csv"), csv(&all, true)).unwrap();
+    std::fs::write(at.join("a.csv"), csv(&all[..300], true)).unwrap();
+    std::fs::write(at.join("b.csv"), csv(&all[300..], true)).unwrap();
+    for part in ["all", "a", "b"] {
+        let (input, out) = (format!("{part}.csv"), format!("{part}.kn"));
+        ok(
+            at,
+            &[
+                "select",
+                &input,
+                "--target",
+                "y",
+                "-k",
+                "2",
+                "--method",
+                "ols",
+                "--averages",
+                &out,
+                "-q",
+            ],
+        );
     }
-    for i in (0..rows.len()).rev() {
-        y += &format!("r{i},{}\n", rows[i][3]);
+    ok(at, &["merge", "b.kn", "a.kn", "--output", "ab.kn"]);
+    let [whole, merged] =
+        ["all.kn", "ab.kn"].map(|f| json(at, &["extract", f, "-k", "2", "--method", "omcp"]));
+    assert_eq!((chosen(&whole), whole["rows"]["used"].as_u64()), (vec![3, 7], Some(1000)));
+    for at in 0..2 {
+        let of = |v: &Value| v["selected"][at]["coefficient"].as_f64().unwrap();
+        assert!((of(&whole) - of(&merged)).abs() < 1e-6);
     }
-    folder.write("x.csv", x).write("y.csv", y).write("all.csv", &table);
-    let joined = folder.select("x.csv --target y.csv:y --key id -k 2");
-    assert_eq!(joined["rows"]["matched_by"], "key id");
-    same(&joined, &folder.select("all.csv --target y -k 2"));
+    std::fs::write(at.join("c.csv"), csv(&all, false).replace('\n', ",1\n")).unwrap();
+    ok(
+        at,
+        &[
+            "select",
+            "c.csv",
+            "--target",
+            "f12",
+            "-k",
+            "2",
+            "--method",
+            "ols",
+            "--averages",
+            "c.kn",
+            "-q",
+        ],
+    );
+    let out = keepnet(at, &["merge", "a.kn", "c.kn", "--output", "x.kn"]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(!at.join("x.kn").exists());
 }
 
 #[test]
-fn always_kept_features_are_not_counted_in_k() {
-    let folder = Folder::new();
-    folder.write("x.csv", small_csv()).write("names", "c\n");
-    let by_name = folder.select("x.csv --target y -k 1 --always c");
-    assert_eq!(by_name["selected"].as_array().unwrap().len(), 1);
-    assert_eq!(by_name["always"].as_array().unwrap().len(), 1);
-    let by_file = folder.select("x.csv --target y -k 1 --always @names");
-    assert_eq!(outside_run(by_name), outside_run(by_file));
+fn a_pipe_is_watched_every_n_rows_and_ends_whole_at_a_signal() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["select", "-", "--format", "csv", "--target", "y", "-k", "2", "--method", "ofsa"];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_keepnet"))
+        .current_dir(dir.path())
+        .args(args)
+        .args(["--every", "250", "--output", "r.json", "-q"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(csv(&rows(600), true).as_bytes()).unwrap();
+    input.flush().unwrap();
+    // Both looks are there while the pipe stays open; then a signal ends the run.
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    for want in [250, 500] {
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+        let look: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((look["rows"].as_u64(), chosen(&look)), (Some(want), vec![3, 7]));
+    }
+    let ended = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(ended.success() && child.wait().unwrap().success());
+    drop(input);
+    let text = std::fs::read_to_string(dir.path().join("r.json")).unwrap();
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((result["complete"].as_bool(), chosen(&result)), (Some(false), vec![3, 7]));
 }
 
 #[test]
-fn memory_stays_under_the_limit_in_every_format() {
-    let folder = Folder::new();
-    // 40 MB of numbers against a limit of 24 MB, of which the program itself takes a part.
-    for format in ["npy", "parquet", "arrow"] {
-        let file = format!("x.{format}");
-        let sizes = "--set n=1000 --set p=10000 --set s=10";
-        folder.run(&format!("generate regression {sizes} --output {file}")).fine();
-        let target = if format == "npy" { "f10000" } else { "target" };
-        let limit = if format == "parquet" { 40 } else { 24 };
-        let result = folder.select(&format!("{file} --target {target} -k 10 --memory {limit}MB"));
-        let peak = result["run"]["peak_bytes"].as_u64().unwrap();
-        assert!(peak < limit * 1_000_000, "{format}: {peak}");
+fn missing_values_and_wrong_flags_have_one_answer_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let text = csv(&rows(400), true).replacen("\n", "\nNA", 1);
+    let text = text.replacen("NA", "", 1);
+    let mut lines: Vec<String> = text.lines().map(String::from).collect();
+    lines[5] = format!(",{}", lines[5].split_once(',').unwrap().1);
+    let last = lines[9].rsplit_once(',').unwrap().0.to_string();
+    lines[9] = format!("{last},");
+    std::fs::write(at.join("m.csv"), lines.join("\n")).unwrap();
+    let base = ["select", "m.csv", "--target", "y", "-k", "2", "--method", "olsth"];
+    let out = keepnet(at, &base);
+    let said = String::from_utf8_lossy(&out.stderr).to_string();
+    assert!(
+        out.status.code() == Some(1) && said.contains("\"x0\"") && said.contains("row 4"),
+        "{said}"
+    );
+    for (way, used) in [("drop-row", 398), ("mean", 399), ("zero", 399)] {
+        let result = json(at, &[&base[..], &["--missing", way]].concat());
+        assert_eq!(result["rows"]["used"].as_u64(), Some(used), "{way}");
+        assert_eq!(result["rows"]["masked_target"].as_u64(), Some(1));
+        assert_eq!(chosen(&result), [3, 7]);
     }
+    for flags in
+        [&["--scans", "2"][..], &["--missing", "indicator"], &["--every", "0"], &["--always", "x1"]]
+    {
+        let out = keepnet(at, &[&base[..], flags].concat());
+        assert_eq!(out.status.code(), Some(2), "{flags:?}");
+    }
+}
+
+#[test]
+fn a_checkpoint_resumes_to_the_same_digits() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let all = csv(&rows(3000), true);
+    std::fs::write(at.join("d.csv"), &all).unwrap();
+    let method = ["--target", "y", "-k", "2", "--method", "annealed-ridge"];
+    let whole = json(at, &[&["select", "d.csv"][..], &method].concat());
+    // The first run is ended by a signal in the middle of the pipe, the second reads it again.
+    let run = |rows: usize, signal: bool| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_keepnet"))
+            .current_dir(at)
+            .args(["select", "-", "--format", "csv"])
+            .args(method)
+            .args(["--checkpoint", "c.kn", "--every", "1000", "--output", "r.json", "-q"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let end = all.match_indices('\n').nth(rows).map_or(all.len(), |(at, _)| at + 1);
+        input.write_all(&all.as_bytes()[..end]).unwrap();
+        if signal {
+            let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+            std::io::BufRead::read_line(&mut out, &mut String::new()).unwrap();
+            Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        } else {
+            drop(input);
+        }
+        assert!(child.wait_with_output().unwrap().status.success());
+        let text = std::fs::read_to_string(at.join("r.json")).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let first = run(1400, true);
+    assert_eq!(first["complete"].as_bool(), Some(false));
+    assert!(first["rows"]["used"].as_u64() >= Some(1000) && at.join("c.kn").exists());
+    let resumed = run(3000, false);
+    assert_eq!(
+        (&resumed["selected"], resumed["complete"].as_bool()),
+        (&whole["selected"], Some(true))
+    );
+    assert!(!at.join("c.kn").exists());
 }

@@ -159,7 +159,7 @@ impl<'a> Finder<'a> {
 }
 
 /// A path that exists and, after the first `:` that follows such a path, columns.
-fn split(spec: &str) -> Option<(&str, Option<&str>)> {
+pub(crate) fn split(spec: &str) -> Option<(&str, Option<&str>)> {
     if spec.is_empty() {
         return None;
     }

@@ -134,7 +134,7 @@ impl Reader {
 }
 
 /// The entries of an object in the order of the text.
-struct Row(Vec<(String, Value)>);
+pub(crate) struct Row(pub(crate) Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Row {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

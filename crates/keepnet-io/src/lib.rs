@@ -31,6 +31,7 @@ mod parquet_column;
 mod parquet_kind;
 mod problem;
 mod row_table;
+pub mod rows;
 mod series;
 pub mod sink;
 mod source;
@@ -44,6 +45,7 @@ pub use dataset::{ColumnInfo, ColumnKind, Dataset, open};
 pub use format::Format;
 pub use options::{Categorical, OpenOptions, Stack};
 pub use problem::{Joined, ProblemSpec, build_problem};
+pub use rows::{RowSpec, RowStream, open_rows};
 pub use series::{Series, SeriesValues};
 pub use source::TableSource;
 

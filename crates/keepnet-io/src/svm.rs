@@ -20,7 +20,7 @@ use crate::table::Table;
 use crate::text::{TextInput, count_lines};
 
 /// The name of the column that holds the labels.
-const LABEL: &str = "label";
+pub(crate) const LABEL: &str = "label";
 
 /// Reads and transposes a svm file.
 pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
@@ -100,6 +100,16 @@ fn parse(text: &[u8]) -> Result<Lines, Bad> {
     }
     piece.narrow();
     Ok(Lines { labels, piece })
+}
+
+/// Labels, ends of rows, indices as written and values of a text; or what is wrong, and where.
+pub(crate) type SparseRows = (Vec<f64>, Vec<usize>, Vec<u32>, Vec<f64>);
+
+/// The rows of some whole lines.
+pub(crate) fn rows(text: &[u8]) -> Result<SparseRows, (usize, String)> {
+    let Lines { labels, piece } = parse(text).map_err(|bad| (bad.at, bad.what))?;
+    let (ends, index, value) = piece.into_rows();
+    Ok((labels, ends, index, value))
 }
 
 /// How many lines the parser finds in a text.

@@ -8,7 +8,9 @@ use std::str::FromStr;
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::learn::{self, MakeRows, RowLearner};
 use crate::loss::LossKind;
+use crate::row::RowProblem;
 use crate::select::{ColumnSelector, alpha_investing, group_saola, ogfs, os, os_plus, osfs, saola};
 use crate::target::Problem;
 
@@ -60,7 +62,19 @@ pub struct MethodInfo {
     /// Its settings.
     pub settings: &'static [SettingInfo],
     /// Makes one.
-    pub make: fn(&MethodSpec, &Problem, Budget) -> Result<Box<dyn ColumnSelector>>,
+    pub make: Maker,
+}
+
+/// Makes a selector of columns from what the user asked for.
+pub type MakeColumns = fn(&MethodSpec, &Problem, Budget) -> Result<Box<dyn ColumnSelector>>;
+
+/// How a method is made: by what flows past it.
+#[derive(Clone, Copy, Debug)]
+pub enum Maker {
+    /// Features, with the target of all rows known beforehand.
+    Columns(MakeColumns),
+    /// Rows, each with its own target.
+    Rows(MakeRows),
 }
 
 /// What the user asked of a method.
@@ -125,6 +139,25 @@ pub fn methods() -> &'static [&'static MethodInfo] {
         &osfs::OSFS,
         &osfs::FAST_OSFS,
         &ogfs::OGFS,
+        &learn::annealed_ridge::INFO,
+        &learn::ols::INFO,
+        &learn::olsth::INFO,
+        &learn::ofsa::INFO,
+        &learn::olasso::INFO,
+        &learn::oalasso::INFO,
+        &learn::oelnet::INFO,
+        &learn::omcp::INFO,
+        &learn::oscad::INFO,
+        &learn::sgd::INFO,
+        &learn::tsgd::INFO,
+        &learn::siht::INFO,
+        &learn::truncated_gradient::INFO,
+        &learn::opg::INFO,
+        &learn::rda::INFO,
+        &learn::opg_sadmm::INFO,
+        &learn::rda_sadmm::INFO,
+        &learn::ofs::INFO,
+        &learn::sofs::INFO,
     ]
 }
 
@@ -137,13 +170,41 @@ pub fn find(name: &str) -> Result<&'static MethodInfo> {
     })
 }
 
-/// Makes a method after checking that it knows every setting it was given.
+/// Makes a method on features after checking that it knows every setting it was given.
 pub fn make(
     method: &MethodInfo,
     spec: &MethodSpec,
     problem: &Problem,
     budget: Budget,
 ) -> Result<Box<dyn ColumnSelector>> {
+    check_settings(method, spec)?;
+    match method.make {
+        Maker::Columns(make) => make(spec, problem, budget),
+        Maker::Rows(_) => Err(Error::Unsupported(format!(
+            "{} works on a stream of rows, not of features",
+            method.name
+        ))),
+    }
+}
+
+/// Makes a method on rows after checking that it knows every setting it was given.
+pub fn make_rows(
+    method: &MethodInfo,
+    spec: &MethodSpec,
+    problem: &RowProblem,
+    budget: Budget,
+) -> Result<Box<dyn RowLearner>> {
+    check_settings(method, spec)?;
+    match method.make {
+        Maker::Rows(make) => make(spec, problem, budget),
+        Maker::Columns(_) => Err(Error::Unsupported(format!(
+            "{} works on a stream of features, not of rows",
+            method.name
+        ))),
+    }
+}
+
+fn check_settings(method: &MethodInfo, spec: &MethodSpec) -> Result<()> {
     for name in spec.settings.keys() {
         if !method.settings.iter().any(|setting| setting.name == name) {
             let known: Vec<_> = method.settings.iter().map(|s| s.name).collect();
@@ -151,5 +212,5 @@ pub fn make(
             return Err(Error::param("--set", got, "a setting of the method"));
         }
     }
-    (method.make)(spec, problem, budget)
+    Ok(())
 }

@@ -1,10 +1,12 @@
 //! The commands, one a file.
 
+mod averages;
 mod demo;
 mod generate;
 mod methods;
 mod select;
 mod select_outputs;
+mod select_rows;
 
 use std::path::Path;
 
@@ -18,6 +20,8 @@ use crate::output;
 pub fn dispatch(command: Command) -> Result<()> {
     match command {
         Command::Select(args) => select::run(&args),
+        Command::Merge(args) => averages::merge(&args),
+        Command::Extract(args) => averages::extract(&args),
         Command::Methods(args) => methods::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -58,6 +58,11 @@ pub struct Opened {
 pub fn run(args: &SelectArgs) -> Result<()> {
     let start = Instant::now();
     args.output.check()?;
+    let method = args.method.info()?;
+    if method.stream == keepnet::Stream::Samples {
+        return super::select_rows::run(args, method, start);
+    }
+    args.output.features_only()?;
     let asked = Asked {
         args,
         method: args.method.info()?,

@@ -35,6 +35,10 @@ pub struct Cli {
 pub enum Command {
     /// Select k features from files, a column at a time
     Select(Box<SelectArgs>),
+    /// Add up running averages that were accumulated apart
+    Merge(MergeArgs),
+    /// Select from running averages, without the data
+    Extract(Box<ExtractArgs>),
     /// List every method, or show one with its settings
     Methods(MethodsArgs),
     /// Write the papers' synthetic data, by seed
@@ -72,6 +76,40 @@ pub struct SelectArgs {
     /// What to write.
     #[command(flatten)]
     pub output: OutputFlags,
+}
+
+/// Flags of `merge`.
+#[derive(Args)]
+pub struct MergeArgs {
+    /// Files that `select --averages` wrote, of the same columns
+    #[arg(required = true, num_args = 2.., value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// File for the sum [example: all.kn]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Flags of `extract`.
+#[derive(Args)]
+pub struct ExtractArgs {
+    /// A file that `select --averages` or `merge` wrote
+    #[arg(value_name = "STATS")]
+    pub stats: PathBuf,
+    /// Number of features to keep [default: chosen by --set choose]
+    #[arg(short = 'k', value_name = "K")]
+    pub k: Option<usize>,
+    /// Method on running averages [default: annealed-ridge]
+    #[arg(long, value_name = "NAME", default_value = "annealed-ridge", hide_default_value = true)]
+    pub method: String,
+    /// A setting of the method; may be repeated [example: --set gamma=10]
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// The result, .json or .csv; - is JSON on standard output [default: a table only]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// No table; errors and warnings only
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Flags of `methods`.

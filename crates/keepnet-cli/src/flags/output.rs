@@ -32,6 +32,12 @@ pub struct OutputFlags {
     /// Every decision, a row an event, .csv or .parquet [default: none] [example: decisions.csv]
     #[arg(long, value_name = "FILE", conflicts_with = "checkpoint")]
     pub decisions: Option<PathBuf>,
+    /// Rows only: a selection every N rows, as JSON lines on standard output [default: none] [example: 10000]
+    #[arg(long, value_name = "N")]
+    pub every: Option<u64>,
+    /// Rows only: the running averages, for `keepnet merge` and `keepnet extract` [default: none] [example: stats.kn]
+    #[arg(long, value_name = "FILE")]
+    pub averages: Option<PathBuf>,
     /// Progress on standard error: auto, bar, json or none [default: auto, a bar on a terminal]
     #[arg(long, value_name = "KIND", value_enum, default_value_t, hide_default_value = true)]
     pub progress: ProgressKind,
@@ -47,6 +53,17 @@ impl OutputFlags {
     /// Whether the result goes to standard output.
     pub fn to_stdout(&self) -> bool {
         self.output.as_ref().is_some_and(|path| path.as_os_str() == "-")
+    }
+
+    /// Refuses what only a stream of rows can give.
+    pub fn features_only(&self) -> Result<()> {
+        if self.every.is_some() {
+            return Err(Error::param("every", "given", "a method on rows; see `keepnet methods`"));
+        }
+        if self.averages.is_some() {
+            return Err(Error::param("averages", "given", "a method on running averages"));
+        }
+        Ok(())
     }
 
     /// Extensions that say nothing are found before the run.

@@ -141,7 +141,7 @@ struct Document<'a> {
 pub struct Outcome<'a> {
     /// What the driver reports; its first lane is shown.
     pub report: &'a RunReport,
-    /// What flowed past: `features` or `groups`.
+    /// What flowed past: `features`, `groups` or `samples`.
     pub stream: &'static str,
     /// The target.
     pub target: &'a Target,

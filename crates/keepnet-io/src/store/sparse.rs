@@ -50,6 +50,15 @@ impl Piece {
         self.ends.push(self.index.len() as u32);
     }
 
+    /// Ends of rows, indices and values.
+    pub(crate) fn into_rows(self) -> (Vec<usize>, Vec<u32>, Vec<f64>) {
+        let value = match self.value {
+            Numbers::F32(values) => values.into_iter().map(f64::from).collect(),
+            Numbers::F64(values) => values,
+        };
+        (self.ends.into_iter().map(|end| end as usize).collect(), self.index, value)
+    }
+
     /// Stores the values as f32 where that loses nothing.
     pub(crate) fn narrow(&mut self) {
         if let Numbers::F64(values) = &mut self.value {

@@ -27,7 +27,7 @@ use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
 use crate::measure::lofs::{LofsFisherZ, LofsSu, sums_to_zero};
 use crate::measure::{Evidence, FisherZ, Measure, MeasureKind, Mi, Side, Su};
-use crate::registry::{MethodInfo, MethodSpec, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
 use crate::select::saola::score_kind;
 use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, Pairwise, Rules};
@@ -428,5 +428,5 @@ pub const GROUP_SAOLA: MethodInfo = MethodInfo {
         statistical::ALPHA,
         statistical::BINS,
     ],
-    make,
+    make: Maker::Columns(make),
 };

@@ -28,7 +28,7 @@ use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
 use crate::measure::lofs::{LofsFisherZ, LofsSu, sums_to_zero};
 use crate::measure::{Evidence, FisherZ, Measure, MeasureKind, Mi, Side, Su};
-use crate::registry::{MethodInfo, MethodSpec, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
 use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, OnFull, Pairwise, Rules};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
@@ -363,7 +363,7 @@ macro_rules! saola_info {
                 statistical::BINS,
                 statistical::ON_FULL,
             ],
-            make: |spec, problem, budget| make(spec, problem, budget, $max),
+            make: Maker::Columns(|spec, problem, budget| make(spec, problem, budget, $max)),
         }
     };
 }

@@ -4,7 +4,7 @@ use super::Os;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
 use crate::select::ColumnSelector;
 use crate::selection::Value;
 use crate::target::Problem;
@@ -109,7 +109,7 @@ pub const INFO: MethodInfo = MethodInfo {
             help: "false leaves columns and target uncentred, as the paper does",
         },
     ],
-    make,
+    make: Maker::Columns(make),
 };
 
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {

@@ -33,7 +33,7 @@ use crate::frame::Frame;
 use crate::kept::KeptSet;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
 use crate::select::rows::{Row, Rows};
 use crate::select::{ColumnSelector, Outcome, Status, fitted};
 use crate::selection::{Selection, Value};
@@ -278,7 +278,7 @@ pub const INFO: MethodInfo = MethodInfo {
             help: "false leaves columns and target uncentred, as the papers do",
         },
     ],
-    make,
+    make: Maker::Columns(make),
 };
 
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {

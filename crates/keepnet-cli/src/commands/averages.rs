@@ -1,0 +1,64 @@
+//! `keepnet merge` and `keepnet extract`: running averages without the data.
+
+use std::path::Path;
+use std::time::Instant;
+
+use keepnet::learn::SavedAverages;
+use keepnet::registry::{self, MethodSpec};
+use keepnet::{Budget, Error, Result};
+
+use super::select_rows::{Parts, Place, publish};
+use crate::flags::{ExtractArgs, MergeArgs, pairs};
+use crate::output::atomic;
+use crate::output::json::{Rows, Seconds};
+
+fn read(path: &Path) -> Result<SavedAverages> {
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path.display(), e))?;
+    SavedAverages::from_bytes(&bytes).map_err(|e| e.at(path.display()))
+}
+
+/// Adds up running averages that were accumulated apart.
+pub fn merge(args: &MergeArgs) -> Result<()> {
+    let (first, rest) = args.inputs.split_first().expect("the flags ask for two files");
+    let mut sum = read(first)?;
+    for path in rest {
+        sum.merge(&read(path)?).map_err(|e| e.at(path.display()))?;
+    }
+    atomic::write(&args.output, &sum.to_bytes()?)?;
+    eprintln!(
+        "keepnet: {} rows of {} features from {} files",
+        sum.averages.rows(),
+        sum.problem.features(),
+        args.inputs.len()
+    );
+    Ok(())
+}
+
+/// A selection from running averages.
+pub fn extract(args: &ExtractArgs) -> Result<()> {
+    let start = Instant::now();
+    let saved = read(&args.stats)?;
+    let method = registry::find(&args.method)?;
+    let spec = MethodSpec { k: args.k, settings: pairs(&args.settings)?, ..MethodSpec::default() };
+    let mut learner = registry::make_rows(method, &spec, &saved.problem, Budget::unlimited())?;
+    let rows = saved.averages.rows() as usize;
+    learner.load(saved.averages).map_err(|e| e.at(&args.method))?;
+    let selection = learner.selection()?;
+    let total = start.elapsed().as_secs_f64();
+    let parts = Parts {
+        seconds: Seconds { total, read: 0.0, select: total },
+        rows: Rows {
+            input: rows,
+            used: rows,
+            matched_by: "position".into(),
+            masked_target: 0,
+            unmatched: 0,
+        },
+        seed: 0,
+        complete: true,
+    };
+    let warnings = selection.warnings.clone();
+    let place = Place { output: args.output.as_deref(), quiet: args.quiet, aside: false };
+    let files = [args.stats.display().to_string()];
+    publish(&saved.problem, &files, selection, &warnings, parts, &place)
+}

@@ -1,0 +1,346 @@
+//! `keepnet select` with a method on rows: one pass over samples, from files or a pipe.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use keepnet::driver::LaneReport;
+use keepnet::learn::{
+    RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, RowReport, SavedAverages,
+};
+use keepnet::registry::{self, MethodInfo, MethodSpec};
+use keepnet::snapshot::Identity;
+use keepnet::{
+    Budget, Error, Flow, Result, RowLearner, RowProblem, RunReport, SampleSource, Selection, Target,
+};
+use keepnet_io::{RowSpec, RowStream, open_rows};
+
+use crate::flags::SelectArgs;
+use crate::output::json::{Outcome, Rows, Run, Seconds};
+use crate::output::{atomic, csv, print, table};
+use crate::run::checkpoint::{self, Checkpoint};
+use crate::run::signals::{self, Phase};
+use crate::run::system;
+
+/// Runs a selection on rows.
+pub fn run(args: &SelectArgs, method: &'static MethodInfo, start: Instant) -> Result<()> {
+    refuse(args)?;
+    let spec = args.method.spec(args.run.seed)?;
+    let missing = match args.method.missing.as_str() {
+        "error" => RowMissing::Error,
+        "drop-row" => RowMissing::DropRow,
+        "mean" => RowMissing::Mean,
+        "zero" => RowMissing::Zero,
+        other => {
+            let want = "error, drop-row, mean or zero with a method on rows";
+            return Err(Error::param("missing", other, want));
+        }
+    };
+    if args.output.every == Some(0) {
+        return Err(Error::param("every", 0, "at least 1"));
+    }
+    signals::listen()?;
+    let out = &args.output;
+    let result = out.output.as_deref().filter(|_| !out.to_stdout());
+    let paths = [result, out.averages.as_deref(), args.run.checkpoint.as_deref()];
+    atomic::probe(paths.into_iter().flatten())?;
+    system::with_threads(args.run.threads, || select(args, method, &spec, missing, start))
+}
+
+/// Flags that have no meaning on a stream of rows.
+fn refuse(args: &SelectArgs) -> Result<()> {
+    let given = [
+        ("scans", args.run.scans.is_some_and(|scans| scans != 1)),
+        ("order", args.run.order != "given"),
+        ("stack", args.input.stack.as_deref() == Some("columns")),
+        ("key", !args.input.key.is_empty()),
+        ("offset", args.rows.offset.is_some()),
+        ("covar", args.rows.covar.is_some()),
+        ("class-weight", args.rows.class_weight.is_some()),
+        ("always", !args.method.always.is_empty()),
+        ("max-missing", args.method.max_missing.is_some()),
+        ("min-count", args.method.min_count != 1),
+        ("reduced", args.output.reduced.is_some()),
+        ("decisions", args.output.decisions.is_some()),
+        ("dry-run", args.output.dry_run),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::param(name, "given", "no such flag with a method on rows")),
+    }
+}
+
+/// What looks on between blocks.
+struct Watch {
+    limit: Option<(Instant, Duration)>,
+    checkpoint: Option<Checkpoint>,
+    stopped: Option<&'static str>,
+    before: BTreeSet<String>,
+}
+
+impl RowObserver for Watch {
+    fn progress(&mut self, _: &RowCounts, _: &dyn RowLearner) -> Result<Flow> {
+        if signals::stop_asked() {
+            self.stopped = Some("a signal");
+        } else if self.limit.is_some_and(|(start, limit)| start.elapsed() >= limit) {
+            self.stopped = Some("--time");
+        }
+        let stop = self.stopped.is_some();
+        let save = self.checkpoint.as_mut().is_some_and(|checkpoint| checkpoint.due() || stop);
+        Ok(Flow { save, stop })
+    }
+
+    fn save(&mut self, state: Vec<u8>) -> Result<()> {
+        self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.save(&state))
+    }
+
+    fn every(&mut self, counts: &RowCounts, selection: Result<Selection>) -> Result<()> {
+        let line = match selection {
+            Err(why) => serde_json::json!({"rows": counts.used, "error": why.to_string()}),
+            Ok(selection) => {
+                let now: BTreeSet<String> =
+                    selection.selected.iter().map(|f| f.name.clone()).collect();
+                let line = watched(counts, &selection, &now, &self.before);
+                self.before = now;
+                line
+            }
+        };
+        print(&format!("{line}\n"))
+    }
+}
+
+/// One line of `--every`: the selection, and what changed since the last one.
+fn watched(
+    counts: &RowCounts,
+    selection: &Selection,
+    now: &BTreeSet<String>,
+    before: &BTreeSet<String>,
+) -> serde_json::Value {
+    let feature = |f: &keepnet::Selected| serde_json::json!({"index": f.id.index, "name": f.name, "coefficient": f.coefficient, "score": f.score});
+    let metrics: serde_json::Map<String, serde_json::Value> = selection
+        .metrics
+        .iter()
+        .map(|(name, value)| ((*name).to_string(), serde_json::json!(value)))
+        .collect();
+    serde_json::json!({
+        "rows": counts.used,
+        "loss": selection.loss,
+        "intercept": selection.intercept,
+        "entered": now.difference(before).collect::<Vec<_>>(),
+        "left": before.difference(now).collect::<Vec<_>>(),
+        "metrics": metrics,
+        "selected": selection.selected.iter().map(feature).collect::<Vec<_>>(),
+    })
+}
+
+fn select(
+    args: &SelectArgs,
+    method: &'static MethodInfo,
+    spec: &MethodSpec,
+    missing: RowMissing,
+    start: Instant,
+) -> Result<()> {
+    let options = args.input.options(args.run.memory.as_deref())?;
+    let asked = args.rows.spec(spec.loss, &args.input.key)?;
+    let rows =
+        RowSpec { target: asked.target, task: asked.task, loss: asked.loss, weight: asked.weight };
+    let mut source = open_rows(&args.input.inputs, &rows, &options)?;
+    let problem = source.problem().clone();
+    let budget = args.run.memory()?.map_or_else(Budget::unlimited, Budget::bytes);
+    let mut learner = registry::make_rows(method, spec, &problem, budget)?;
+    let mut watch = Watch {
+        limit: args.run.time()?.map(|limit| (start, limit)),
+        checkpoint: None,
+        stopped: None,
+        before: BTreeSet::new(),
+    };
+    if let Some(path) = &args.run.checkpoint {
+        let identity = identity(args, method, spec, &source);
+        watch.checkpoint = Some(Checkpoint::new(path, identity, args.run.every()?));
+    }
+    let row_options = RowOptions { missing, every: args.output.every, ..RowOptions::default() };
+    let reason = source.task_reason().to_string();
+    let files: Vec<String> = source.files().map(String::from).collect();
+    let mut driver = RowDriver::new(&mut source, learner.as_mut(), row_options);
+    if let Some(state) = watch.checkpoint.as_ref().map(Checkpoint::load).transpose()?.flatten() {
+        driver.restore(&state)?;
+    }
+    signals::enter(Phase::Selecting);
+    let report = driver.run(&mut watch)?;
+    let selection = learner.selection()?;
+    signals::enter(Phase::Writing);
+    if let Some(path) = &args.output.averages {
+        let averages = learner.averages().ok_or_else(|| {
+            Error::param("averages", "given", "a method on running averages of all features")
+        })??;
+        let saved = SavedAverages { problem: problem.clone(), averages };
+        atomic::write(path, &saved.to_bytes()?)?;
+    }
+    let shown = Shown { problem: &problem, files: &files, args, start };
+    shown.write(&report, selection, &reason)?;
+    if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
+        checkpoint.remove()?;
+    }
+    if let Some(why) = watch.stopped {
+        eprintln!("keepnet: ended early by {why}; the result so far is whole but not complete");
+    }
+    Ok(())
+}
+
+/// What a checkpoint belongs to.
+fn identity(
+    args: &SelectArgs,
+    method: &MethodInfo,
+    spec: &MethodSpec,
+    source: &RowStream,
+) -> Identity {
+    let problem = source.problem();
+    let names = checkpoint::text_hash(&format!("{:?}{:?}", problem.names, problem.classes));
+    let settings = format!(
+        "method={} k={:?} loss={:?} seed={} set={:?} missing={} memory={:?} weight={:?}",
+        method.name,
+        spec.k,
+        spec.loss,
+        spec.seed,
+        spec.settings,
+        args.method.missing,
+        args.run.memory,
+        args.rows.sample_weight
+    );
+    let version = env!("CARGO_PKG_VERSION").into();
+    Identity { version, data: source.fingerprint(), problem: names, settings }
+}
+
+/// The outputs of a run on rows.
+struct Shown<'a> {
+    problem: &'a RowProblem,
+    files: &'a [String],
+    args: &'a SelectArgs,
+    start: Instant,
+}
+
+impl Shown<'_> {
+    fn write(&self, report: &RowReport, selection: Selection, reason: &str) -> Result<()> {
+        let counts = report.counts;
+        let mut warnings = selection.warnings.clone();
+        if counts.dropped > 0 {
+            warnings.push(format!("{} rows had a missing value and were left out", counts.dropped));
+        }
+        if counts.filled > 0 {
+            warnings.push(format!("{} missing values were filled", counts.filled));
+        }
+        let rows = Rows {
+            input: counts.input as usize,
+            used: counts.used as usize,
+            matched_by: "position".into(),
+            masked_target: counts.without_target as usize,
+            unmatched: 0,
+        };
+        let seconds = Seconds {
+            total: self.start.elapsed().as_secs_f64(),
+            read: report.read.as_secs_f64(),
+            select: report.learn.as_secs_f64(),
+        };
+        let flags = &self.args.output;
+        let place = Place {
+            output: flags.output.as_deref(),
+            quiet: flags.quiet,
+            // Lines of `--every` own the standard output.
+            aside: flags.every.is_some(),
+        };
+        let parts = Parts { seconds, rows, seed: self.args.run.seed, complete: report.complete };
+        if !flags.quiet && !reason.is_empty() {
+            let task =
+                if self.problem.classes.is_empty() { "regression" } else { "classification" };
+            eprintln!("keepnet: {task}, {reason}");
+        }
+        publish(self.problem, self.files, selection, &warnings, parts, &place)
+    }
+}
+
+/// Numbers of a run.
+pub struct Parts {
+    /// Times.
+    pub seconds: Seconds,
+    /// Rows by their fate.
+    pub rows: Rows,
+    /// Seed.
+    pub seed: u64,
+    /// Whether the stream ended by itself.
+    pub complete: bool,
+}
+
+/// Where a result goes.
+pub struct Place<'a> {
+    /// The file, or `-`.
+    pub output: Option<&'a Path>,
+    /// No table.
+    pub quiet: bool,
+    /// The table goes to standard error.
+    pub aside: bool,
+}
+
+/// Writes the result of a method on rows and shows its table.
+pub fn publish(
+    problem: &RowProblem,
+    files: &[String],
+    selection: Selection,
+    warnings: &[String],
+    parts: Parts,
+    place: &Place<'_>,
+) -> Result<()> {
+    let target = match problem.classes.is_empty() {
+        true => Target::Numbers(Vec::new()),
+        false => Target::Classes { names: problem.classes.clone(), codes: Vec::new() },
+    };
+    let (read, select) = (parts.seconds.read, parts.seconds.select);
+    let lane =
+        LaneReport { selection, dropped: keepnet::driver::Dropped::default(), trace: Vec::new() };
+    let report = RunReport {
+        lanes: vec![lane],
+        features_seen: problem.features() as u64,
+        scans: 1,
+        complete: parts.complete,
+        read: Duration::from_secs_f64(read),
+        select: Duration::from_secs_f64(select),
+    };
+    let run = Run {
+        seconds: parts.seconds,
+        peak_bytes: system::peak_bytes(),
+        threads: rayon::current_num_threads(),
+        command: system::command_line(),
+    };
+    let outcome = Outcome {
+        report: &report,
+        stream: "samples",
+        target: &target,
+        sources: files,
+        rows: &parts.rows,
+        seed: parts.seed,
+        warnings,
+        run: &run,
+    };
+    let to_stdout = place.output.is_some_and(|path| path.as_os_str() == "-");
+    if let Some(path) = place.output.filter(|_| !to_stdout) {
+        let csv_asked = super::select::extension(path) == "csv";
+        let text = if csv_asked { csv::csv(&outcome)? } else { outcome.json()? };
+        atomic::write(path, &text)?;
+    }
+    if to_stdout {
+        print(&String::from_utf8_lossy(&outcome.json()?))?;
+    }
+    for warning in warnings {
+        eprintln!("keepnet: warning: {warning}");
+    }
+    match (place.quiet, to_stdout || place.aside) {
+        (true, _) => Ok(()),
+        (false, true) => {
+            let mut err = std::io::stderr().lock();
+            // A closed standard error is nobody's loss.
+            let _ = err.write_all(table::table(&outcome).as_bytes());
+            Ok(())
+        }
+        (false, false) => print(&table::table(&outcome)),
+    }
+}

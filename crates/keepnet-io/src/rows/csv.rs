@@ -1,0 +1,92 @@
+//! CSV and TSV, row by row.
+
+use keepnet::{Error, Result};
+
+use super::feed::Feed;
+use super::{Chunk, ChunkReader, ChunkValues};
+use crate::csv_parse::{Kind, Shape, parse};
+use crate::dataset::ColumnKind;
+use crate::names::check_unique;
+use crate::text::count_lines;
+
+struct Csv {
+    feed: Feed,
+    separator: u8,
+    names: Vec<String>,
+    kinds: Vec<Kind>,
+    columns: Vec<(String, ColumnKind)>,
+    // Text already read while the head was looked at.
+    waiting: Option<Vec<u8>>,
+    line: u64,
+}
+
+pub(crate) fn open(path: &str, separator: u8) -> Result<Box<dyn ChunkReader>> {
+    let mut feed = Feed::open(path, true)?;
+    let mut text = feed.head(2)?;
+    let blank = text.iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
+    let mut line = 1 + count_lines(&text[..blank]);
+    text.drain(..blank);
+    if text.is_empty() {
+        return Err(Error::Data("the file has no rows".into()));
+    }
+    let shape = Shape { separator, kinds: &[], names: &[] };
+    let (fields, used) = shape.fields(&text);
+    let kinds: Vec<_> = fields.iter().map(|field| Kind::of(field)).collect();
+    let unnamed = kinds.contains(&Some(Kind::Number))
+        && kinds.iter().all(|kind| matches!(kind, None | Some(Kind::Number)));
+    let names: Vec<String> = match unnamed {
+        true => (0..fields.len()).map(|j| format!("f{j}")).collect(),
+        false => {
+            let name = |(j, field): (usize, String)| match field.is_empty() {
+                true => format!("column{j}"),
+                false => field,
+            };
+            fields.into_iter().enumerate().map(name).collect()
+        }
+    };
+    if !unnamed {
+        line += count_lines(&text[..used]);
+        text.drain(..used);
+    }
+    check_unique(names.iter().map(String::as_str))?;
+    // What the first rows hold settles what the columns hold.
+    let kinds = vec![Kind::Unknown; names.len()];
+    let first = parse(&text, &Shape { separator, kinds: &kinds, names: &names });
+    let kinds = first.map_err(|bad| bad.at(line))?.kinds;
+    let kind = |kind: &Kind| match kind {
+        Kind::Text => ColumnKind::Text,
+        Kind::Bool => ColumnKind::Bool,
+        Kind::Number | Kind::Unknown => ColumnKind::Float,
+    };
+    let columns = names.iter().cloned().zip(kinds.iter().map(kind)).collect();
+    Ok(Box::new(Csv { feed, separator, names, kinds, columns, waiting: Some(text), line }))
+}
+
+impl ChunkReader for Csv {
+    fn columns(&self) -> &[(String, ColumnKind)] {
+        &self.columns
+    }
+
+    fn next(&mut self) -> Result<Option<Chunk>> {
+        let text = match self.waiting.take() {
+            Some(text) => text,
+            None => match self.feed.next()? {
+                Some(text) => text,
+                None => return Ok(None),
+            },
+        };
+        let shape = Shape { separator: self.separator, kinds: &self.kinds, names: &self.names };
+        let parsed = parse(&text, &shape).map_err(|bad| bad.at(self.line))?;
+        self.line += count_lines(&text);
+        self.kinds = parsed.kinds;
+        let rows = parsed.values.len() / self.names.len();
+        let values = ChunkValues::F64(parsed.values);
+        Ok(Some(Chunk { rows, values, texts: parsed.texts }))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut print = self.feed.fingerprint();
+        self.names.iter().for_each(|name| print.bytes(name.as_bytes()));
+        print.finish()
+    }
+}

@@ -1,0 +1,113 @@
+//! JSON lines, row by row: the keys of the first line are the columns.
+
+use std::collections::HashMap;
+
+use keepnet::{Error, Result};
+use serde_json::Value;
+
+use super::feed::Feed;
+use super::{Chunk, ChunkReader, ChunkValues};
+use crate::dataset::ColumnKind;
+use crate::jsonl::Row;
+use crate::names::check_unique;
+
+struct Jsonl {
+    feed: Feed,
+    columns: Vec<(String, ColumnKind)>,
+    place: HashMap<String, usize>,
+    waiting: Option<Vec<u8>>,
+    line: u64,
+}
+
+pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
+    let mut feed = Feed::open(path, false)?;
+    let text = feed.head(1)?;
+    let first = text.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty());
+    let first = first.ok_or_else(|| Error::Data("the file has no rows".into()))?;
+    let object = object(first).map_err(|what| Error::Data(format!("line 1: {what}")))?;
+    let kind = |value: &Value| match value {
+        Value::Bool(_) => ColumnKind::Bool,
+        Value::String(_) => ColumnKind::Text,
+        _ => ColumnKind::Float,
+    };
+    let columns: Vec<_> = object.iter().map(|(name, v)| (name.clone(), kind(v))).collect();
+    check_unique(columns.iter().map(|c: &(String, _)| c.0.as_str()))?;
+    let place = columns.iter().enumerate().map(|(c, (name, _))| (name.clone(), c)).collect();
+    Ok(Box::new(Jsonl { feed, columns, place, waiting: Some(text), line: 0 }))
+}
+
+fn object(line: &[u8]) -> Result<Vec<(String, Value)>, String> {
+    let Row(entries) = serde_json::from_slice(line).map_err(|e| e.to_string())?;
+    Ok(entries)
+}
+
+impl Jsonl {
+    fn row(
+        &self,
+        line: &[u8],
+        row: &mut [f64],
+        texts: &mut [Vec<Box<str>>],
+        codes: &mut HashMap<(usize, String), usize>,
+    ) -> Result<(), String> {
+        for (key, value) in object(line)? {
+            let c = *self.place.get(&key).ok_or_else(|| {
+                format!("key {key:?} was not in the first line, which names the columns")
+            })?;
+            row[c] = match value {
+                Value::Null => f64::NAN,
+                Value::Bool(b) => f64::from(u8::from(b)),
+                Value::Number(n) => n.as_f64().unwrap_or(f64::NAN),
+                Value::String(s) if self.columns[c].1 == ColumnKind::Text => {
+                    let next = texts[c].len();
+                    let code = *codes.entry((c, s)).or_insert_with_key(|(c, s)| {
+                        texts[*c].push(s.as_str().into());
+                        next
+                    });
+                    code as f64
+                }
+                _ => return Err(format!("key {key:?} holds no number")),
+            };
+        }
+        Ok(())
+    }
+}
+
+impl ChunkReader for Jsonl {
+    fn columns(&self) -> &[(String, ColumnKind)] {
+        &self.columns
+    }
+
+    fn next(&mut self) -> Result<Option<Chunk>> {
+        let text = match self.waiting.take() {
+            Some(text) => text,
+            None => match self.feed.next()? {
+                Some(text) => text,
+                None => return Ok(None),
+            },
+        };
+        let p = self.columns.len();
+        let (mut values, mut codes) = (Vec::new(), HashMap::new());
+        let mut texts = vec![Vec::new(); p];
+        for line in text.strip_suffix(b"\n").unwrap_or(&text).split(|b| *b == b'\n') {
+            if text.is_empty() {
+                break;
+            }
+            self.line += 1;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let at = values.len();
+            values.resize(at + p, f64::NAN);
+            self.row(line, &mut values[at..], &mut texts, &mut codes)
+                .map_err(|what| Error::Data(format!("line {}: {what}", self.line)))?;
+        }
+        let rows = values.len() / p.max(1);
+        Ok(Some(Chunk { rows, values: ChunkValues::F64(values), texts }))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut print = self.feed.fingerprint();
+        self.columns.iter().for_each(|(name, _)| print.bytes(name.as_bytes()));
+        print.finish()
+    }
+}

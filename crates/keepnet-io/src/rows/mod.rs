@@ -1,0 +1,107 @@
+//! Files and standard input as streams of rows.
+//!
+//! [`open_rows`] reads the head of the stream, finds target and weight among its columns, decides
+//! the task, and yields a [`RowStream`]: a [`SampleSource`] that holds one chunk at a time. A
+//! format is one file that implements a small trait (`ChunkReader`).
+//!
+//! Files are read twice where the target's classes must be known beforehand; on standard input
+//! the classes are those of the first chunk, and a later one that is new is an error.
+
+mod arrow;
+mod csv;
+mod feed;
+mod jsonl;
+mod npy;
+mod stream;
+mod svm;
+
+use keepnet::{Error, Result};
+
+use crate::dataset::ColumnKind;
+use crate::{Format, OpenOptions};
+
+pub use stream::{RowSpec, RowStream};
+
+/// Bytes of text read at a time from a file.
+const CHUNK: usize = 1 << 20;
+
+/// Rows of some columns, row after row; text is a code into the chunk's own list.
+pub(crate) struct Chunk {
+    pub(crate) rows: usize,
+    pub(crate) values: ChunkValues,
+    /// For each column the texts that its codes stand for; may be shorter than the columns.
+    pub(crate) texts: Vec<Vec<Box<str>>>,
+}
+
+/// The numbers of a chunk; NaN is missing.
+pub(crate) enum ChunkValues {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    /// Sparse rows with their labels: ends of rows, columns, values.
+    Sparse {
+        labels: Vec<f64>,
+        ends: Vec<usize>,
+        index: Vec<u32>,
+        value: Vec<f64>,
+    },
+}
+
+/// Reads a stream a chunk at a time.
+pub(crate) trait ChunkReader: Send {
+    /// Name and kind of every column, known after the head was read.
+    fn columns(&self) -> &[(String, ColumnKind)];
+
+    /// The next chunk; an empty one where a pipe has nothing at the moment.
+    fn next(&mut self) -> Result<Option<Chunk>>;
+
+    /// Changes when the data do.
+    fn fingerprint(&self) -> u64;
+
+    /// Rows of the stream, where known.
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Opens one file or standard input.
+fn open_one(path: &str, format: Format) -> Result<Box<dyn ChunkReader>> {
+    let reader: Result<Box<dyn ChunkReader>> = match format {
+        Format::Csv => csv::open(path, b','),
+        Format::Tsv => csv::open(path, b'\t'),
+        Format::Svm => svm::open(path),
+        Format::Npy => npy::open(path),
+        Format::Jsonl => jsonl::open(path),
+        Format::Arrow => arrow::open_ipc(path),
+        Format::Parquet => arrow::open_parquet(path),
+    };
+    reader.map_err(|e| if path == "-" { e.at("standard input") } else { e.at(path) })
+}
+
+/// Opens files with the same columns, or standard input, as one stream of rows.
+pub fn open_rows(inputs: &[String], spec: &RowSpec, options: &OpenOptions) -> Result<RowStream> {
+    let mut files = Vec::new();
+    for input in inputs {
+        if input == "-" {
+            if options.format.is_none() {
+                return Err(Error::param("format", "not given", "--format NAME with -"));
+            }
+            files.push((input.clone(), options.format.expect("checked above")));
+            continue;
+        }
+        let mut found = 0;
+        let paths = glob::glob(input).map_err(|e| Error::param("input", input, e.msg))?;
+        let mut names: Vec<String> =
+            paths.filter_map(|path| path.ok()?.to_str().map(String::from)).collect();
+        names.sort_unstable();
+        if names.is_empty() {
+            names.push(input.clone());
+        }
+        for path in names {
+            let format = options.format.map_or_else(|| Format::from_path(&path), Ok)?;
+            files.push((path, format));
+            found += 1;
+        }
+        debug_assert!(found > 0);
+    }
+    RowStream::open(files, spec, options)
+}

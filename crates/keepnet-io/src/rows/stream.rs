@@ -1,0 +1,463 @@
+//! One stream of rows out of one or several files, or standard input.
+
+use std::collections::BTreeSet;
+
+use keepnet::{Error, LossKind, Result, Row, RowBlock, RowProblem, SampleSource, Task};
+
+use super::{Chunk, ChunkReader, ChunkValues, open_one};
+use crate::dataset::ColumnKind;
+use crate::find::split;
+use crate::names::{NameSet, no_column_or_file};
+use crate::series::SeriesValues;
+use crate::svm::LABEL;
+use crate::{Categorical, Format, OpenOptions};
+
+/// What is asked of the rows.
+#[derive(Clone, Debug, Default)]
+pub struct RowSpec {
+    /// A column, a file, or `FILE:COLUMN`; empty for the label of svm text.
+    pub target: String,
+    /// The task, where it was named.
+    pub task: Option<Task>,
+    /// The loss, where it was named; it can decide the task.
+    pub loss: Option<LossKind>,
+    /// A column of weights.
+    pub weight: Option<String>,
+}
+
+/// Where the target of a row is.
+enum TargetAt {
+    Column(usize),
+    Label,
+    Aside(SeriesValues),
+}
+
+/// One class or number as it stands in the data.
+#[derive(Clone, Debug, PartialEq)]
+enum Label {
+    Number(f64),
+    Text(Box<str>),
+}
+
+/// A stream of rows: a [`SampleSource`] with its problem.
+pub struct RowStream {
+    files: Vec<(String, Format)>,
+    file: usize,
+    reader: Box<dyn ChunkReader>,
+    columns: Vec<(String, ColumnKind)>,
+    chunk: Option<Chunk>,
+    at: usize,
+    row: u64,
+    target: TargetAt,
+    weight: Option<usize>,
+    features: Vec<usize>,
+    problem: RowProblem,
+    task_reason: String,
+    fingerprint: u64,
+}
+
+impl RowStream {
+    pub(crate) fn open(
+        files: Vec<(String, Format)>,
+        spec: &RowSpec,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let (path, format) = files
+            .first()
+            .ok_or_else(|| Error::param("input", "nothing", "files, or - for standard input"))?;
+        let reader = open_one(path, *format)?;
+        let columns = reader.columns().to_vec();
+        let target = find_target(spec, &columns, *format, options)?;
+        let column = |name: &str, what: &str| {
+            columns.iter().position(|c| c.0 == name).ok_or_else(|| {
+                no_column_or_file(name, columns.iter().map(|c| c.0.as_str())).at(what)
+            })
+        };
+        let weight = spec.weight.as_deref().map(|w| column(w, "--sample-weight")).transpose()?;
+        let taken = |c: usize| weight == Some(c) || matches!(target, TargetAt::Column(t) if t == c);
+        let sparse = *format == Format::Svm;
+        let features = match sparse {
+            true if weight.is_some() => {
+                return Err(Error::Unsupported("svm text has no column of weights".into()));
+            }
+            true => (0..columns.len() - 1).collect(),
+            false => features(&columns, taken, options)?,
+        };
+        let offset = usize::from(sparse);
+        let names = features.iter().map(|c| columns[c + offset].0.clone()).collect();
+        let fingerprint = reader.fingerprint();
+        let mut stream = Self {
+            files,
+            file: 0,
+            reader,
+            columns,
+            chunk: None,
+            at: 0,
+            row: 0,
+            target,
+            weight,
+            features,
+            problem: RowProblem { names, classes: Vec::new() },
+            task_reason: String::new(),
+            fingerprint,
+        };
+        stream.decide(spec)?;
+        Ok(stream)
+    }
+
+    /// Features and classes.
+    #[must_use]
+    pub fn problem(&self) -> &RowProblem {
+        &self.problem
+    }
+
+    /// Why it is this task.
+    #[must_use]
+    pub fn task_reason(&self) -> &str {
+        &self.task_reason
+    }
+
+    /// The files that are read.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|(path, _)| path.as_str())
+    }
+
+    fn piped(&self) -> bool {
+        self.files.iter().any(|(path, _)| path == "-")
+    }
+
+    /// Settles the task, and the classes by looking through the target.
+    fn decide(&mut self, spec: &RowSpec) -> Result<()> {
+        let text = match &self.target {
+            TargetAt::Column(c) => self.columns[*c].1 == ColumnKind::Text,
+            TargetAt::Label => false,
+            TargetAt::Aside(values) => matches!(values, SeriesValues::Text(_)),
+        };
+        let boolean = match &self.target {
+            TargetAt::Column(c) => self.columns[*c].1 == ColumnKind::Bool,
+            TargetAt::Aside(SeriesValues::Numbers { boolean, .. }) => *boolean,
+            _ => false,
+        };
+        let (asked, why) = match (spec.task, spec.loss.and_then(LossKind::task)) {
+            (Some(task), _) => (Some(task), "as asked for"),
+            (None, Some(task)) => (Some(task), "by the loss"),
+            _ if text => (Some(Task::Classification), "the target is text"),
+            _ if boolean => (Some(Task::Classification), "the target is boolean"),
+            _ => (None, ""),
+        };
+        if asked == Some(Task::Regression) {
+            if text {
+                return Err(Error::Data(
+                    "the target is text, which regression cannot use; choose --task classification"
+                        .into(),
+                ));
+            }
+            self.task_reason = why.into();
+            return Ok(());
+        }
+        let most = if asked.is_some() { 1000 } else { 2 };
+        let labels = self.labels(most)?;
+        let many = labels.len() > most;
+        if asked.is_some() && many {
+            return Err(Error::Data(format!(
+                "the target has more than {most} classes; choose --task regression"
+            )));
+        }
+        (self.task_reason, self.problem.classes) = match asked {
+            Some(_) => (why.into(), labels),
+            None if many => ("the target has more than two values".into(), Vec::new()),
+            None if labels.len() == 2 => ("the target has two distinct values".into(), labels),
+            None => ("the target has one value only".into(), Vec::new()),
+        };
+        Ok(())
+    }
+
+    /// The different targets in order, one more than `most` where there are more.
+    fn labels(&mut self, most: usize) -> Result<Vec<String>> {
+        let mut texts = BTreeSet::new();
+        let mut numbers: Vec<f64> = Vec::new();
+        let pipe = self.piped();
+        'all: loop {
+            while self.chunk.as_ref().is_none_or(|chunk| self.at >= chunk.rows) {
+                if !self.turn()? {
+                    break 'all;
+                }
+                self.at = 0;
+            }
+            let chunk = self.chunk.as_ref().expect("turned to above");
+            for at in 0..chunk.rows {
+                match self.label(chunk, at, self.row + at as u64)? {
+                    None => {}
+                    Some(Label::Text(text)) => {
+                        texts.insert(text);
+                    }
+                    Some(Label::Number(v)) if !numbers.contains(&v) => numbers.push(v),
+                    Some(Label::Number(_)) => {}
+                }
+                if texts.len().max(numbers.len()) > most {
+                    break 'all;
+                }
+            }
+            if pipe && chunk.rows > 0 {
+                // The first rows must do; they are kept and come again.
+                break 'all;
+            }
+            self.row += chunk.rows as u64;
+            self.chunk = None;
+        }
+        if pipe {
+            self.at = 0;
+        } else {
+            self.rewind()?;
+        }
+        numbers.sort_unstable_by(f64::total_cmp);
+        let text = texts.into_iter().map(String::from);
+        Ok(text.chain(numbers.iter().map(|v| (v + 0.0).to_string())).collect())
+    }
+
+    /// The target of one row as it stands; `None` where it is missing.
+    fn label(&self, chunk: &Chunk, at: usize, row: u64) -> Result<Option<Label>> {
+        let number = |v: f64| (!v.is_nan()).then_some(Label::Number(v + 0.0));
+        Ok(match (&self.target, &chunk.values) {
+            (TargetAt::Label, ChunkValues::Sparse { labels, .. }) => number(labels[at]),
+            (TargetAt::Column(c), values) => {
+                let v = match values {
+                    ChunkValues::F32(v) => f64::from(v[at * self.columns.len() + c]),
+                    ChunkValues::F64(v) => v[at * self.columns.len() + c],
+                    ChunkValues::Sparse { .. } => f64::NAN,
+                };
+                match self.columns[*c].1 {
+                    ColumnKind::Text if v.is_nan() => None,
+                    ColumnKind::Text => Some(Label::Text(chunk.texts[*c][v as usize].clone())),
+                    _ => number(v),
+                }
+            }
+            (TargetAt::Aside(values), _) => {
+                let short =
+                    || Error::Data(format!("the target file ends before row {row} of the input"));
+                match values {
+                    SeriesValues::Numbers { values, .. } => {
+                        number(*values.get(row as usize).ok_or_else(short)?)
+                    }
+                    SeriesValues::Text(values) => {
+                        let text = values.get(row as usize).ok_or_else(short)?;
+                        text.as_deref().map(|text| Label::Text(text.into()))
+                    }
+                }
+            }
+            (TargetAt::Label, _) => None,
+        })
+    }
+
+    /// The target as learners want it: a number, or the code of a class; NaN is missing.
+    fn coded(&self, label: Option<Label>, row: u64) -> Result<f64> {
+        let classes = &self.problem.classes;
+        match label {
+            None => Ok(f64::NAN),
+            Some(Label::Number(v)) if classes.is_empty() => Ok(v),
+            Some(label) => {
+                let name = match &label {
+                    Label::Number(v) => v.to_string(),
+                    Label::Text(text) => text.to_string(),
+                };
+                let code = classes.iter().position(|class| *class == name);
+                code.map(|code| code as f64).ok_or_else(|| {
+                    Error::Data(format!(
+                        "class {name:?} at row {row} was not among the first rows ({}); put a row \
+                         of each class first, or give the rows as a file",
+                        classes.join(", ")
+                    ))
+                })
+            }
+        }
+    }
+
+    /// Reads the next chunk, of the next file where one ends; `false` at the end of all.
+    fn turn(&mut self) -> Result<bool> {
+        loop {
+            if let Some(chunk) = self.reader.next().map_err(|e| self.here(e))? {
+                self.chunk = Some(chunk);
+                self.at = 0;
+                return Ok(true);
+            }
+            let Some((path, format)) = self.files.get(self.file + 1) else { return Ok(false) };
+            let reader = open_one(path, *format)?;
+            if reader.columns() != self.columns {
+                let first = &self.files[0].0;
+                return Err(Error::Data(format!(
+                    "{first} and {path} have other columns; a row stream stacks files with the same"
+                )));
+            }
+            self.reader = reader;
+            self.file += 1;
+        }
+    }
+
+    fn here(&self, error: Error) -> Error {
+        let path = &self.files[self.file].0;
+        error.at(if path == "-" { "standard input" } else { path })
+    }
+
+    fn push(&self, chunk: &Chunk, at: usize, out: &mut RowBlock, y: f64) -> Result<()> {
+        let width = self.columns.len();
+        let weight = |v: f64| self.weight.map_or(1.0, |_| v);
+        match &chunk.values {
+            ChunkValues::Sparse { ends, index, value, .. } => {
+                let from = if at == 0 { 0 } else { ends[at - 1] };
+                let part = from..ends[at];
+                let row = Row::Sparse { index: &index[part.clone()], value: &value[part] };
+                out.push(row, y, 1.0)
+            }
+            ChunkValues::F32(v) => {
+                let line = &v[at * width..(at + 1) * width];
+                let w = self.weight.map_or(1.0, |c| f64::from(line[c]));
+                if self.features.len() == width {
+                    return out.push(Row::F32(line), y, weight(w));
+                }
+                let row: Vec<f32> = self.features.iter().map(|c| line[*c]).collect();
+                out.push(Row::F32(&row), y, weight(w))
+            }
+            ChunkValues::F64(v) => {
+                let line = &v[at * width..(at + 1) * width];
+                let w = self.weight.map_or(1.0, |c| line[c]);
+                let row: Vec<f64> = self.features.iter().map(|c| line[*c]).collect();
+                out.push(Row::F64(&row), y, weight(w))
+            }
+        }
+    }
+}
+
+/// Columns that are features, by the flags and their kinds.
+fn features(
+    columns: &[(String, ColumnKind)],
+    taken: impl Fn(usize) -> bool,
+    options: &OpenOptions,
+) -> Result<Vec<usize>> {
+    let only = NameSet::new(&options.columns, "columns")?;
+    let not = NameSet::new(&options.exclude, "exclude")?;
+    let mut features = Vec::new();
+    for (c, (name, kind)) in columns.iter().enumerate() {
+        if taken(c) || options.key.contains(name) || not.contains(name) {
+            continue;
+        }
+        if !only.is_empty() && !only.contains(name) {
+            continue;
+        }
+        let what = match kind {
+            ColumnKind::Text => "text",
+            ColumnKind::Other(kind) => kind,
+            _ => {
+                features.push(c);
+                continue;
+            }
+        };
+        match options.categorical {
+            Categorical::Skip => {}
+            _ => {
+                return Err(Error::Data(format!(
+                    "column {name:?} is {what}, which a row stream cannot use; \
+                     leave it out with --categorical skip or --exclude"
+                )));
+            }
+        }
+    }
+    if features.is_empty() {
+        return Err(Error::Data("no column is left as a feature".into()));
+    }
+    Ok(features)
+}
+
+fn find_target(
+    spec: &RowSpec,
+    columns: &[(String, ColumnKind)],
+    format: Format,
+    options: &OpenOptions,
+) -> Result<TargetAt> {
+    if format == Format::Svm && (spec.target.is_empty() || spec.target == LABEL) {
+        return Ok(TargetAt::Label);
+    }
+    if spec.target.is_empty() {
+        return Err(Error::param("target", "not given", "--target COLUMN or FILE"));
+    }
+    if format != Format::Svm
+        && let Some(c) = columns.iter().position(|c| c.0 == spec.target)
+    {
+        return Ok(TargetAt::Column(c));
+    }
+    let Some((path, column)) = split(&spec.target) else {
+        let names = columns.iter().map(|c| c.0.as_str());
+        return Err(no_column_or_file(&spec.target, names).at("the target"));
+    };
+    let format = Format::from_path(path).ok().or(options.format);
+    let mut file =
+        crate::open(&[path.to_string()], &OpenOptions { format, ..OpenOptions::default() })?;
+    let name = match (column, file.columns()) {
+        (Some(column), _) => column.to_string(),
+        (None, [only]) => only.name.clone(),
+        (None, all) => {
+            return Err(Error::Data(format!(
+                "the file has {} columns; say which with {path}:COLUMN",
+                all.len()
+            ))
+            .at(path));
+        }
+    };
+    Ok(TargetAt::Aside(file.series(&name).map_err(|e| e.at(path))?.values))
+}
+
+impl SampleSource for RowStream {
+    fn names(&self) -> &[String] {
+        &self.problem.names
+    }
+
+    fn rows(&self) -> Option<u64> {
+        if self.files.len() == 1 { self.reader.rows() } else { None }
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn next_block(&mut self, out: &mut RowBlock) -> Result<bool> {
+        while out.room() > 0 {
+            let Some(chunk) = self.chunk.take() else {
+                if !self.turn()? {
+                    return Ok(false);
+                }
+                if self.chunk.as_ref().is_some_and(|chunk| chunk.rows == 0) {
+                    // A pipe has nothing just now: the caller may look at the clock.
+                    self.chunk = None;
+                    return Ok(true);
+                }
+                continue;
+            };
+            let mut failed = None;
+            while self.at < chunk.rows && out.room() > 0 && failed.is_none() {
+                let y = self.label(&chunk, self.at, self.row);
+                let pushed = y
+                    .and_then(|label| self.coded(label, self.row))
+                    .and_then(|y| self.push(&chunk, self.at, out, y));
+                failed = pushed.err();
+                self.at += 1;
+                self.row += 1;
+            }
+            if let Some(error) = failed {
+                return Err(self.here(error));
+            }
+            if self.at < chunk.rows {
+                self.chunk = Some(chunk);
+            }
+        }
+        Ok(true)
+    }
+
+    fn rewind(&mut self) -> Result<()> {
+        if self.piped() {
+            return Err(Error::Unsupported("standard input cannot be read twice".into()));
+        }
+        let (path, format) = &self.files[0];
+        self.reader = open_one(path, *format)?;
+        (self.file, self.chunk, self.at, self.row) = (0, None, 0, 0);
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! Seconds of an extraction at p = 1000, k = 100 beside the slides' own, one thread.
+//!
+//! ```text
+//! cargo bench -p keepnet --bench extraction
+//! ```
+//!
+//! The design is the slides': n = 10,000, beta = 0.1, a common factor. Their machine is unknown;
+//! the ratio is what the issue asks of ours: 3 for OLSth, 10 for OFSA, 50 for the penalised.
+
+use std::time::Instant;
+
+use keepnet::learn::{
+    AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract, Oalasso, OalassoParams, Oelnet,
+    OelnetParams, Ofsa, OfsaParams, Olasso, OlassoParams, OlsParams, Olsth, Omcp, OmcpParams,
+    Oscad, OscadParams, RunningAverages, Solver,
+};
+use keepnet::order::generator;
+use keepnet::{Result, Row, RowBlock};
+use rand::RngExt;
+use rand_distr::StandardNormal;
+
+const P: usize = 1000;
+const K: usize = 100;
+
+/// Seconds on a processor of this thread where the system tells, else seconds gone by: other
+/// work on the machine should not count.
+fn clock() -> f64 {
+    let read = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = read.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+    nanos.map_or_else(|| EPOCH.elapsed().as_secs_f64(), |nanos| nanos / 1e9)
+}
+
+static EPOCH: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+
+fn averages() -> Result<RunningAverages> {
+    let mut random = generator(1, 1);
+    let mut averages = RunningAverages::new(P, 0, AveragesParams::default())?;
+    let mut block = RowBlock::new(P, 1000);
+    for _ in 0..10 {
+        block.reset(1000);
+        for _ in 0..1000 {
+            let z: f32 = random.sample(StandardNormal);
+            let x: Vec<f32> = (0..P).map(|_| z + random.sample::<f32, _>(StandardNormal)).collect();
+            let noise: f64 = random.sample(StandardNormal);
+            let sum: f32 = x.iter().skip(9).step_by(10).sum();
+            block.push(Row::F32(&x), 0.1 * f64::from(sum) + noise, 1.0)?;
+        }
+        averages.push(&block)?;
+    }
+    Ok(averages)
+}
+
+/// Name, the slides' seconds (least and most over their rows), the ratio asked, the method.
+type Case = (&'static str, f64, f64, f64, Box<dyn Extract>);
+
+fn cases() -> Result<Vec<Case>> {
+    let ofsa = |iterations| Ofsa::new(OfsaParams { iterations, ..OfsaParams::default() });
+    let lasso = |solver| Olasso::new(OlassoParams { solver, lambda: None });
+    let mcp = |gamma| Omcp::new(OmcpParams { gamma, ..OmcpParams::default() });
+    let ridge = |drop| AnnealedRidge::new(AnnealedRidgeParams { ridge: None, drop });
+    Ok(vec![
+        ("olsth", 0.051, 0.052, 3.0, Box::new(Olsth::new(OlsParams::default())?)),
+        ("ofsa N=1000", 0.266, 0.267, 10.0, Box::new(ofsa(1000)?)),
+        ("ofsa N=3000", 0.266, 0.267, 10.0, Box::new(ofsa(3000)?)),
+        ("olasso lars", 3.989, 54.5, 50.0, Box::new(lasso(Solver::Lars)?)),
+        ("olasso cd", 3.989, 54.5, 50.0, Box::new(lasso(Solver::Cd)?)),
+        ("oelnet", 5.814, 7.706, 50.0, Box::new(Oelnet::new(OelnetParams::default())?)),
+        ("oalasso", 2.692, 7.258, 50.0, Box::new(Oalasso::new(OalassoParams::default())?)),
+        ("omcp gamma=3", 9.843, 16.3, 50.0, Box::new(mcp(3.0)?)),
+        ("omcp gamma=10", 9.843, 16.3, 50.0, Box::new(mcp(10.0)?)),
+        ("oscad", f64::NAN, f64::NAN, f64::NAN, Box::new(Oscad::new(OscadParams::default())?)),
+        ("annealed-ridge", f64::NAN, f64::NAN, f64::NAN, Box::new(ridge(0.1)?)),
+        ("  drop .3", f64::NAN, f64::NAN, f64::NAN, Box::new(ridge(0.3)?)),
+    ])
+}
+
+fn run() -> Result<()> {
+    let averages = averages()?;
+    let start = clock();
+    let gram = averages.gram()?;
+    println!("standardising: {:.4} s", clock() - start);
+    println!(
+        "{:>16} {:>16} {:>9} {:>7} {:>6} {:>5}",
+        "method", "slides", "ours", "ratio", "asked", "found"
+    );
+    for (name, least, most, asked, method) in cases()? {
+        let mut best = f64::INFINITY;
+        let mut found = 0;
+        for _ in 0..3 {
+            let start = clock();
+            let set = method.choose(&gram, K)?;
+            gram.refit(&set)?;
+            best = best.min(clock() - start);
+            found = set.iter().filter(|j| *j % 10 == 9).count();
+        }
+        let ratio = least / best;
+        println!("{name:>16} {least:7.3}-{most:<8.3} {best:9.4} {ratio:7.1} {asked:6.0} {found:5}");
+    }
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one");
+    pool.install(run)
+}

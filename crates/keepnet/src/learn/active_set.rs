@@ -1,0 +1,340 @@
+//! Running averages past p^2 memory: O(p) statistics for all features, a Gram for some.
+//!
+//! ```text
+//! A: a features, at first at random; epochs of 1000, 1000, 2000, 4000, ... rows, model frozen
+//! end of an epoch: t_j of every feature with the residual (`screen`)
+//!   stay: the best min(4k, a/4) of A by annealing;  fill A with the largest |t_j|
+//!   the Gram starts anew over the new A when the first two epochs end, or when some t_j > 4.5
+//!   outside A is among the k largest; else it goes on, and only the model is refreshed
+//! the older Gram serves until the new one has seen more rows
+//! ```
+//!
+//! All pairs of a Gram share one window of rows, so it stays positive; mixing windows would not.
+//! With doubling epochs the Gram that serves covers at least a third of the stream. What is lost
+//! is screening power: weak features need more rows to enter, and a feature that shows only
+//! jointly with others (no correlation with target or residual) is not found. Cost O(p + a^2) a
+//! row, memory `32 p + 36 a^2` bytes. Source: this project (specs of running averages, section 7).
+
+use std::cell::OnceCell;
+
+use rand::seq::index::sample;
+use serde::{Deserialize, Serialize};
+
+use super::RowLearner;
+use super::averaged::AveragedParams;
+use super::averages::RunningAverages;
+use super::extract::{Extract, ranked};
+use super::fit::Fit;
+use super::gram::{Gram, Model};
+use super::ofsa::{Ofsa, OfsaParams};
+use super::path::Choose;
+use super::screen::Screen;
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::order::generator;
+use crate::row::{Row, RowBlock, RowProblem, margin};
+use crate::select::Status;
+use crate::selection::Selection;
+use crate::snapshot::{self, Snapshot};
+
+/// Rows of the first epoch.
+const FIRST: u64 = 1000;
+/// A feature outside that scores beyond this makes the set change.
+const STRONG: f64 = 4.5;
+/// Bytes that a pair of active features costs: two packed Grams and an extraction.
+const PAIR: u64 = 36;
+
+/// Settings of [`ActiveSet`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActiveSetParams {
+    /// Features of the Gram, at least `4 k`.
+    pub active: usize,
+    /// Seed of the first set.
+    pub seed: u64,
+}
+
+impl ActiveSetParams {
+    /// The largest set whose memory fits `bytes` beside the O(p) statistics.
+    #[must_use]
+    pub fn fitting(bytes: u64, features: usize) -> usize {
+        let left = bytes.saturating_sub(Screen::bytes_for(features) + 16 * features as u64);
+        // Rows of one block, in both widths, for every active feature.
+        let per = 256 * 12;
+        let (a, b) = (PAIR as f64, per as f64);
+        ((((b * b + 4.0 * a * left as f64).sqrt() - b) / (2.0 * a)) as usize).min(features)
+    }
+}
+
+/// Running averages over a changing set of features.
+pub struct ActiveSet {
+    problem: RowProblem,
+    params: AveragedParams,
+    active: ActiveSetParams,
+    k: usize,
+    extract: Box<dyn Extract>,
+    state: State,
+    bytes: u64,
+    fit: OnceCell<Fit>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
+    rows: u64,
+    epoch_end: u64,
+    epochs: u64,
+    changes: u64,
+    set: Vec<u32>,
+    gram: RunningAverages,
+    /// The set and Gram before, while it has seen more rows.
+    before: Option<(Vec<u32>, RunningAverages)>,
+    screen: Screen,
+    /// Weights on the features of `set`, and the intercept.
+    weight: Vec<f64>,
+    intercept: f64,
+}
+
+impl ActiveSet {
+    /// An empty learner; `k` must be given and one output asked for.
+    pub fn new(
+        problem: RowProblem,
+        params: AveragedParams,
+        active: ActiveSetParams,
+        extract: Box<dyn Extract>,
+        mut budget: Budget,
+    ) -> Result<Self> {
+        problem.check()?;
+        let p = problem.features();
+        let k = params.k.ok_or_else(|| {
+            Error::param("k", "not given", "-k K: the Gram of all features does not fit --memory")
+        })?;
+        if problem.outputs() > 1 || params.averages.forget > 0.0 || params.choose == Choose::Holdout
+        {
+            return Err(Error::Unsupported(
+                "the Gram of all features does not fit --memory, and the active set does without \
+                 several classes, forgetting and hold-out; raise --memory"
+                    .into(),
+            ));
+        }
+        let size = active.active.min(p);
+        if size < (4 * k).min(p) {
+            return Err(Error::Data(format!(
+                "the memory allows a Gram of {size} features, an active set for k {k} needs {}; \
+                 raise --memory or lower k",
+                (4 * k).min(p)
+            )));
+        }
+        let bytes = Screen::bytes_for(p) + PAIR * (size as u64).pow(2) + (256 * 12 * size) as u64;
+        budget.take(bytes, "the active set")?;
+        let mut set: Vec<u32> =
+            sample(&mut generator(active.seed, 0xac71), p, size).iter().map(|j| j as u32).collect();
+        set.sort_unstable();
+        let state = State {
+            rows: 0,
+            epoch_end: FIRST,
+            epochs: 0,
+            changes: 0,
+            gram: RunningAverages::new(size, problem.classes.len(), params.averages)?,
+            weight: vec![0.0; size],
+            set,
+            before: None,
+            screen: Screen::new(p),
+            intercept: 0.0,
+        };
+        let fit = OnceCell::new();
+        Ok(Self { problem, params, active, k, extract, state, bytes, fit })
+    }
+
+    /// The rows `range` cut to the active features, and the residual of each.
+    fn cut(&self, rows: &RowBlock, range: std::ops::Range<usize>) -> Result<(RowBlock, Vec<f64>)> {
+        let (set, classes) = (&self.state.set, self.problem.classes.len());
+        let mut cut = RowBlock::new(set.len(), range.len());
+        let mut residual = Vec::with_capacity(range.len());
+        let (mut narrow, mut wide) = (vec![0.0f32; set.len()], vec![0.0f64; set.len()]);
+        for i in range {
+            let (y, w) = (rows.y()[i], rows.weight()[i]);
+            let row = match rows.row(i) {
+                Row::F32(x) => {
+                    narrow.iter_mut().zip(set).for_each(|(out, j)| *out = x[*j as usize]);
+                    Row::F32(&narrow)
+                }
+                row => {
+                    wide.iter_mut().zip(set).for_each(|(out, j)| *out = row.get(*j as usize));
+                    Row::F64(&wide)
+                }
+            };
+            let f = self.state.intercept + row.dot(&self.state.weight);
+            residual.push(margin(classes, y, 0) - f);
+            cut.push(row, y, w)?;
+        }
+        Ok((cut, residual))
+    }
+
+    /// The best `count` of the active features, as places in the Gram.
+    fn best(gram: &Gram, count: usize) -> Result<Vec<usize>> {
+        let count = count.min(gram.p());
+        if gram.n <= 200.0 {
+            return Ok(ranked(&super::gram::sizes(&gram.xy), count));
+        }
+        Ofsa::new(OfsaParams { iterations: 1000, ..OfsaParams::default() })?.choose(gram, count)
+    }
+
+    fn end_epoch(&mut self) -> Result<()> {
+        let gram = self.state.gram.gram()?;
+        let size = self.state.set.len();
+        let stay = Self::best(&gram, (4 * self.k).min(size / 4).max(1))?;
+        let b = gram.refit(&stay)?;
+        let model = gram.model(&stay, &b);
+        let mut inside = vec![false; self.problem.features()];
+        self.state.set.iter().for_each(|j| inside[*j as usize] = true);
+        let score: Vec<f64> = self.state.screen.scores(&inside).iter().map(|t| t.abs()).collect();
+        let order = ranked(&score, size + self.k);
+        let strong = order.iter().take(self.k).any(|j| !inside[*j] && score[*j] > STRONG);
+        self.state.epochs += 1;
+        self.state.epoch_end *= 2;
+        self.state.screen = Screen::new(self.problem.features());
+        if strong || self.state.epochs <= 2 {
+            self.change(&model, &order)?;
+        } else {
+            self.state.weight.fill(0.0);
+            for (at, w) in model.index.iter().zip(&model.weight[0]) {
+                self.state.weight[*at as usize] = *w;
+            }
+        }
+        self.state.intercept = model.intercept[0];
+        Ok(())
+    }
+
+    /// A new set: the features of `model`, then the best of `order`; its Gram starts anew.
+    fn change(&mut self, model: &Model, order: &[usize]) -> Result<()> {
+        let old = &self.state.set;
+        let kept: Vec<(u32, f64)> = model
+            .index
+            .iter()
+            .zip(&model.weight[0])
+            .map(|(at, w)| (old[*at as usize], *w))
+            .collect();
+        let mut set: Vec<u32> = kept.iter().map(|(j, _)| *j).collect();
+        let stays: std::collections::HashSet<u32> = set.iter().copied().collect();
+        let new = order.iter().map(|j| *j as u32).filter(|j| !stays.contains(j));
+        set.extend(new.take(old.len() - kept.len()));
+        set.sort_unstable();
+        let mut weight = vec![0.0; set.len()];
+        for (j, w) in kept {
+            let at = set.binary_search(&j).expect("it was put there");
+            weight[at] = w;
+        }
+        let fresh =
+            RunningAverages::new(set.len(), self.problem.classes.len(), self.params.averages)?;
+        let old_set = std::mem::replace(&mut self.state.set, set);
+        let old_gram = std::mem::replace(&mut self.state.gram, fresh);
+        self.state.before = Some((old_set, old_gram));
+        self.state.weight = weight;
+        self.state.changes += 1;
+        Ok(())
+    }
+
+    fn fit(&self) -> Result<&Fit> {
+        if let Some(fit) = self.fit.get() {
+            return Ok(fit);
+        }
+        let now = (&self.state.set, &self.state.gram);
+        let (set, averages) = match &self.state.before {
+            Some((set, gram)) if gram.rows() > now.1.rows() => (set, gram),
+            _ => now,
+        };
+        let mut gram = averages.gram()?;
+        let k = self.k.min(gram.p());
+        if k as f64 >= gram.n {
+            return Err(Error::Data(format!(
+                "{k} features cannot be fitted to {:.0} rows; give a smaller -k or more rows",
+                gram.n
+            )));
+        }
+        let mut notes = self.extract.notes(&gram)?;
+        let chosen = self.extract.choose(&gram, k)?;
+        gram.index.iter_mut().for_each(|j| *j = set[*j as usize]);
+        notes.push(("active", set.len().into()));
+        notes.push(("window", averages.rows().into()));
+        notes.push(("set_changes", self.state.changes.into()));
+        let fit = Fit::new(&gram, &chosen, notes, Vec::new())?;
+        Ok(self.fit.get_or_init(|| fit))
+    }
+}
+
+impl RowLearner for ActiveSet {
+    fn learn_block(&mut self, rows: &RowBlock) -> Result<()> {
+        if rows.features() != self.problem.features() {
+            let (got, want) = (rows.features(), self.problem.features());
+            return Err(Error::Data(format!("a row has {got} features, expected {want}")));
+        }
+        for (i, row) in rows.rows().enumerate() {
+            let at = self.state.rows + i as u64;
+            if let Some(j) = row.beyond(1e17) {
+                let value = row.get(j);
+                return Err(Error::Data(format!("feature {j} is {value} at row {at}")));
+            }
+            let (y, w) = (rows.y()[i], rows.weight()[i]);
+            super::averages::check_target(self.problem.classes.len(), y, w, at)?;
+        }
+        let mut from = 0;
+        while from < rows.len() {
+            let left = (self.state.epoch_end - self.state.rows) as usize;
+            let to = rows.len().min(from + left);
+            let (cut, residual) = self.cut(rows, from..to)?;
+            self.state.gram.push(&cut)?;
+            self.state.screen.push(rows, from..to, &residual);
+            self.state.rows += (to - from) as u64;
+            if self.state.rows == self.state.epoch_end {
+                self.end_epoch()?;
+            }
+            if self.state.before.as_ref().is_some_and(|b| b.1.rows() <= self.state.gram.rows()) {
+                self.state.before = None;
+            }
+            from = to;
+        }
+        self.fit.take();
+        Ok(())
+    }
+
+    fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
+        self.fit()?.model.predict(x, out);
+        Ok(())
+    }
+
+    fn selection(&self) -> Result<Selection> {
+        let mut selection = self.fit()?.selection(self.extract.name(), &self.problem);
+        selection.params = self.params.shown(self.extract.as_ref());
+        selection.params.push(("active", self.active.active.into()));
+        selection.metrics.push(("rows", self.state.rows.into()));
+        selection.substitutions = self.state.changes;
+        Ok(selection)
+    }
+
+    fn status(&self) -> Status {
+        let loss = self.fit.get().map(|fit| fit.loss);
+        Status { kept: self.k, loss, substitutions: self.state.changes, bytes: self.bytes }
+    }
+}
+
+impl Snapshot for ActiveSet {
+    fn save(&self) -> Result<Vec<u8>> {
+        snapshot::encode(&self.state)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let state: State = snapshot::decode(state)?;
+        let p = self.problem.features();
+        let fits = state.set.len() == self.state.set.len()
+            && state.set.iter().all(|j| (*j as usize) < p)
+            && state.weight.len() == state.set.len()
+            && state.gram.features() == state.set.len()
+            && state.gram.sound()
+            && state.before.iter().all(|(set, gram)| gram.sound() && gram.features() == set.len());
+        if !fits {
+            return Err(Error::Snapshot("it has other features or another active set".into()));
+        }
+        self.state = state;
+        self.fit.take();
+        Ok(())
+    }
+}

@@ -1,0 +1,449 @@
+//! A learner that accumulates running averages and extracts a model when asked.
+//!
+//! ```text
+//! rows -> running averages (and, with choose=holdout, every fifth block of 256 rows apart)
+//! selection: Gram -> the method's set of k (or the best size on its path) -> least squares
+//! ```
+//!
+//! A look costs an extraction and never changes what has been accumulated. The last extraction
+//! is kept until the next row comes.
+
+use std::cell::OnceCell;
+
+use serde::{Deserialize, Serialize};
+
+use super::RowLearner;
+use super::active_set::{ActiveSet, ActiveSetParams};
+use super::averages::{AveragesParams, GRID, RunningAverages, check_target};
+use super::contest::Contest;
+use super::extract::Extract;
+use super::fit::Fit;
+use super::gram::Gram;
+use super::path::{Choose, Path};
+use super::working::{DAMP, Working};
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::loss::LossKind;
+use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::row::{Row, RowBlock, RowProblem};
+use crate::select::Status;
+use crate::selection::{Selection, Value};
+use crate::snapshot::{self, Snapshot};
+
+/// Settings that every method on running averages has.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AveragedParams {
+    /// Features to keep; `None` lets [`Choose`] decide.
+    pub k: Option<usize>,
+    /// How the number of features is chosen.
+    pub choose: Choose,
+    /// Forgetting and the width of block products.
+    pub averages: AveragesParams,
+    /// Two classes by the logistic loss instead of least squares on -1 and 1.
+    pub logistic: bool,
+}
+
+impl AveragedParams {
+    /// Every setting with its value, the method's own among them.
+    pub(crate) fn shown(&self, extract: &dyn Extract) -> Vec<(&'static str, Value)> {
+        let mut shown = vec![("k", self.k.map_or(Value::from("auto"), Value::from))];
+        shown.extend(extract.params());
+        shown.push(("choose", self.choose.name().into()));
+        shown.push(("forget", self.averages.forget.into()));
+        shown.push(("loss", if self.logistic { "logistic" } else { "squared" }.into()));
+        shown.push(("products", if self.averages.wide { "f64" } else { "f32" }.into()));
+        shown
+    }
+}
+
+/// Running averages and the method that extracts from them.
+pub struct Averaged {
+    problem: RowProblem,
+    params: AveragedParams,
+    extract: Box<dyn Extract>,
+    state: State,
+    budget: Budget,
+    fit: OnceCell<Fit>,
+}
+
+/// What is saved.
+#[derive(Serialize, Deserialize)]
+struct State {
+    train: RunningAverages,
+    /// The rows set aside, where the choice asks for them.
+    holdout: Option<RunningAverages>,
+    /// The model at which rows are linearised, for the logistic loss.
+    working: Option<Working>,
+    rows: u64,
+}
+
+impl Averaged {
+    /// An empty learner; the budget is checked here, before any row.
+    pub fn new(
+        problem: RowProblem,
+        params: AveragedParams,
+        extract: Box<dyn Extract>,
+        mut budget: Budget,
+    ) -> Result<Self> {
+        problem.check()?;
+        let holdout = params.choose == Choose::Holdout;
+        if holdout && params.averages.forget > 0.0 {
+            return Err(Error::Unsupported(
+                "choose=holdout cannot be used with forgetting: the rows set aside would be of \
+                 another time; use choose=bic"
+                    .into(),
+            ));
+        }
+        if problem.outputs() > 1 && !extract.many_outputs() {
+            return Err(Error::Unsupported(format!(
+                "{} works on one output, the target has {} classes; use annealed-ridge, ofsa, \
+                 olsth or ols",
+                extract.name(),
+                problem.classes.len()
+            )));
+        }
+        let (p, classes) = (problem.features(), problem.classes.len());
+        budget.take(Self::bytes_for(p, problem.outputs(), holdout), "the running averages")?;
+        if params.logistic && classes != 2 {
+            return Err(Error::Unsupported(
+                "the logistic loss needs a target of two classes; use --loss squared".into(),
+            ));
+        }
+        // Working targets of the logistic loss are numbers.
+        let classes = if params.logistic { 0 } else { classes };
+        let new = || RunningAverages::new(p, classes, params.averages);
+        let holdout = if holdout { Some(new()?) } else { None };
+        let working = params.logistic.then(|| Working::new(p));
+        let state = State { train: new()?, holdout, working, rows: 0 };
+        Ok(Self { problem, params, extract, state, budget, fit: OnceCell::new() })
+    }
+
+    /// Bytes of the averages, a second set where rows are set aside, and of an extraction.
+    #[must_use]
+    pub fn bytes_for(features: usize, outputs: usize, holdout: bool) -> u64 {
+        let sets = if holdout { 3 } else { 1 };
+        sets * RunningAverages::bytes_for(features, outputs) + 16 * (features as u64).pow(2)
+    }
+
+    /// The averages of every row so far, those set aside included.
+    pub fn averages(&self) -> Result<RunningAverages> {
+        let mut all = self.state.train.clone();
+        if let Some(holdout) = &self.state.holdout {
+            all.merge(holdout)?;
+        }
+        Ok(all)
+    }
+
+    /// Rows as working rows of the logistic loss.
+    fn learn_working(&mut self, rows: &RowBlock) -> Result<()> {
+        for (i, row) in rows.rows().enumerate() {
+            let at = self.state.rows + i as u64;
+            if let Some(j) = row.beyond(1e17) {
+                let value = row.get(j);
+                return Err(Error::Data(format!("feature {j} is {value} at row {at}")));
+            }
+            check_target(2, rows.y()[i], rows.weight()[i], at)?;
+        }
+        let State { train, working, rows: count, .. } = &mut self.state;
+        let working = working.as_mut().expect("only called where there is one");
+        let mut one = RowBlock::new(rows.features(), GRID);
+        for (i, row) in rows.rows().enumerate() {
+            let (y, weight) = working.pass(row, rows.y()[i], rows.weight()[i]);
+            one.push(row, y, weight)?;
+            *count += 1;
+            let ended = working.epoch_ended();
+            if ended || one.room() == 0 {
+                train.push(&one)?;
+                one.reset(GRID);
+            }
+            if ended {
+                train.damp(DAMP);
+            }
+        }
+        train.push(&one)?;
+        self.fit.take();
+        Ok(())
+    }
+
+    fn fit(&self) -> Result<&Fit> {
+        if let Some(fit) = self.fit.get() {
+            return Ok(fit);
+        }
+        let fit = self.extract_now()?;
+        Ok(self.fit.get_or_init(|| fit))
+    }
+
+    fn extract_now(&self) -> Result<Fit> {
+        let gram = match &self.state.holdout {
+            None => self.state.train.gram()?,
+            Some(_) => self.averages()?.gram()?,
+        };
+        let mut notes = self.extract.notes(&gram)?;
+        let mut warnings = Vec::new();
+        let set = match (self.extract.fixed(&gram), self.params.k) {
+            (Some(set), _) => set?,
+            (None, Some(k)) => {
+                if k > gram.p() {
+                    warnings.push(format!(
+                        "k is {k} but {} features vary; all of them are kept",
+                        gram.p()
+                    ));
+                }
+                self.extract.choose(&gram, k.min(gram.p()))?
+            }
+            (None, None) => {
+                let set = self.best_size(&gram)?;
+                notes.push(("k_chosen", set.len().into()));
+                set
+            }
+        };
+        if set.len() as f64 >= gram.n {
+            return Err(Error::Data(format!(
+                "{} features cannot be fitted to {:.0} rows; give a smaller -k or more rows",
+                set.len(),
+                gram.n
+            )));
+        }
+        Fit::new(&gram, &set, notes, warnings)
+    }
+
+    fn best_size(&self, gram: &Gram) -> Result<Vec<usize>> {
+        let most = |gram: &Gram| gram.p().min((gram.n / 2.0) as usize).max(1);
+        match (&self.state.holdout, self.params.choose) {
+            (Some(holdout), _) if holdout.rows() > 1 => {
+                let train = self.state.train.gram()?;
+                let path = Path::new(&train, self.extract.rank(&train, most(&train))?)?;
+                let k = path.best_on(&train, holdout);
+                self.extract.choose(gram, k.min(gram.p()))
+            }
+            (_, choose) => {
+                let path = Path::new(gram, self.extract.rank(gram, most(gram))?)?;
+                Ok(path.set(path.best(gram, choose == Choose::Ebic)))
+            }
+        }
+    }
+}
+
+impl RowLearner for Averaged {
+    fn learn_block(&mut self, rows: &RowBlock) -> Result<()> {
+        if self.state.working.is_some() {
+            return self.learn_working(rows);
+        }
+        let Some(holdout) = &mut self.state.holdout else {
+            self.state.train.push(rows)?;
+            self.state.rows += rows.len() as u64;
+            self.fit.take();
+            return Ok(());
+        };
+        // Split by the row's own number, so that the source's blocks cannot matter.
+        let (mut here, mut apart) = (
+            RowBlock::new(rows.features(), rows.len()),
+            RowBlock::new(rows.features(), rows.len()),
+        );
+        for (i, row) in rows.rows().enumerate() {
+            let block = (self.state.rows + i as u64) / GRID as u64;
+            let part = if block % 5 == 4 { &mut apart } else { &mut here };
+            part.push(row, rows.y()[i], rows.weight()[i])?;
+        }
+        self.state.train.push(&here)?;
+        holdout.push(&apart)?;
+        self.state.rows += rows.len() as u64;
+        self.fit.take();
+        Ok(())
+    }
+
+    fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
+        self.fit()?.model.predict(x, out);
+        Ok(())
+    }
+
+    fn selection(&self) -> Result<Selection> {
+        let fit = self.fit()?;
+        let mut selection = fit.selection(self.extract.name(), &self.problem);
+        selection.params = self.params.shown(self.extract.as_ref());
+        selection.metrics.push(("rows", self.state.rows.into()));
+        Ok(selection)
+    }
+
+    fn status(&self) -> Status {
+        let fit = self.fit.get();
+        Status {
+            kept: fit.map_or(0, |fit| fit.model.index.len()),
+            loss: fit.map(|fit| fit.loss),
+            substitutions: 0,
+            bytes: self.budget.peak(),
+        }
+    }
+
+    fn averages(&self) -> Option<Result<RunningAverages>> {
+        // Working rows of the logistic loss are no averages of the data themselves.
+        self.state.working.is_none().then(|| self.averages())
+    }
+
+    fn load(&mut self, averages: RunningAverages) -> Result<()> {
+        let (features, classes) = (averages.features(), averages.classes());
+        if (features, classes) != (self.problem.features(), self.state.train.classes()) {
+            return Err(Error::Snapshot("it has other features or classes".into()));
+        }
+        if self.state.holdout.is_some() {
+            return Err(Error::Unsupported(
+                "rows cannot be set aside from averages; use choose=bic or ebic, or give -k".into(),
+            ));
+        }
+        self.state.rows = averages.rows();
+        self.state.train = averages;
+        self.fit.take();
+        Ok(())
+    }
+}
+
+impl Snapshot for Averaged {
+    fn save(&self) -> Result<Vec<u8>> {
+        snapshot::encode(&self.state)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let state: State = snapshot::decode(state)?;
+        let same = |a: &RunningAverages| {
+            a.sound()
+                && (a.features(), a.classes())
+                    == (self.problem.features(), self.state.train.classes())
+        };
+        if !same(&state.train) || !state.holdout.iter().all(same) {
+            return Err(Error::Snapshot("it has other features or classes".into()));
+        }
+        if state.working.is_some() != self.state.working.is_some() {
+            return Err(Error::Snapshot("it was made with another --loss".into()));
+        }
+        if state.holdout.is_some() != self.state.holdout.is_some() {
+            return Err(Error::Snapshot("it was made with another --set choose".into()));
+        }
+        self.state = state;
+        self.fit.take();
+        Ok(())
+    }
+}
+
+/// The settings shared by every method on running averages.
+pub(crate) const SHARED: [SettingInfo; 4] = [
+    SettingInfo {
+        name: "choose",
+        default: "bic",
+        help: "how many features when k is not given: bic, ebic or holdout",
+    },
+    SettingInfo {
+        name: "forget",
+        default: "0",
+        help: "share of the past that each row lets go, 0 to below 1; 0.01 follows a drift",
+    },
+    SettingInfo {
+        name: "products",
+        default: "f32",
+        help: "width of block products: f32, or f64 at half the speed",
+    },
+    SettingInfo {
+        name: "active",
+        default: "by --memory",
+        help: "features in the Gram when p^2 is too much; all of them where the memory allows",
+    },
+];
+
+/// Reads the shared settings.
+pub(crate) fn shared(spec: &MethodSpec) -> Result<AveragedParams> {
+    if spec.k == Some(0) {
+        return Err(Error::param("k", 0, "at least 1"));
+    }
+    let products: String = spec.get("products", "f32".into(), "f32 or f64")?;
+    if products != "f32" && products != "f64" {
+        return Err(Error::param("products", products, "f32 or f64"));
+    }
+    Ok(AveragedParams {
+        k: spec.k,
+        choose: spec.get("choose", Choose::Bic, "bic, ebic or holdout")?,
+        averages: AveragesParams {
+            forget: spec.get("forget", 0.0, "a number from 0 to below 1")?,
+            wide: products == "f64",
+        },
+        logistic: match spec.loss {
+            None | Some(LossKind::Squared) => false,
+            Some(LossKind::Logistic) => true,
+            Some(other) => {
+                return Err(Error::Unsupported(format!(
+                    "running averages have no {} loss; use --loss squared or logistic",
+                    other.name()
+                )));
+            }
+        },
+    })
+}
+
+/// The learner of a method: on the Gram of all features where it fits the budget, else on an
+/// active set.
+pub(crate) fn build(
+    spec: &MethodSpec,
+    problem: &RowProblem,
+    extract: impl Extract + Copy + 'static,
+    budget: Budget,
+) -> Result<Box<dyn RowLearner>> {
+    let params = shared(spec)?;
+    if params.logistic && params.choose == Choose::Holdout {
+        let parts = (Box::new(extract) as Box<dyn Extract>, Box::new(extract) as Box<dyn Extract>);
+        return Ok(Box::new(Contest::new(problem, params, parts, budget)?));
+    }
+    build_from(spec, params, problem, Box::new(extract), budget)
+}
+
+fn build_from(
+    spec: &MethodSpec,
+    params: AveragedParams,
+    problem: &RowProblem,
+    extract: Box<dyn Extract>,
+    budget: Budget,
+) -> Result<Box<dyn RowLearner>> {
+    let (p, outputs) = (problem.features(), problem.outputs());
+    let need = Averaged::bytes_for(p, outputs, params.choose == Choose::Holdout);
+    let tight = budget.limit().filter(|limit| need > *limit && !params.logistic);
+    let asked: usize = spec.get("active", 0, "a whole number of features")?;
+    let active = match (asked, tight) {
+        (0, None) => {
+            return Ok(Box::new(Averaged::new(problem.clone(), params, extract, budget)?));
+        }
+        (0, Some(limit)) => ActiveSetParams::fitting(limit, p),
+        (asked, _) => asked,
+    };
+    let active = ActiveSetParams { active, seed: spec.seed };
+    Ok(Box::new(ActiveSet::new(problem.clone(), params, active, extract, budget)?))
+}
+
+/// A setting that may be left to the method.
+pub(crate) fn optional(spec: &MethodSpec, name: &'static str) -> Result<Option<f64>> {
+    match spec.settings.get(name) {
+        None => Ok(None),
+        Some(_) => spec.get(name, 0.0, "a number").map(Some),
+    }
+}
+
+/// The registry's entry of a method on running averages.
+pub(crate) const fn info(
+    name: &'static str,
+    summary: &'static str,
+    cost: &'static str,
+    paper: &'static str,
+    settings: &'static [SettingInfo],
+    make: super::MakeRows,
+) -> MethodInfo {
+    MethodInfo {
+        name,
+        stream: Stream::Samples,
+        summary,
+        tasks: "regression, classification",
+        cost,
+        memory: "4 p^2 bytes, and 16 p^2 while extracting",
+        paper,
+        scans: 1,
+        needs_k: false,
+        has_loss: true,
+        settings,
+        make: Maker::Rows(make),
+    }
+}

@@ -1,0 +1,481 @@
+//! Running averages: the centred second moments of a row stream, from which any model is taken.
+//!
+//! ```text
+//! W = sum w    W2 = sum w^2    mu = mean of x    C = sum w (x - mu)(x - mu)'
+//! c = sum w (x - mu)(y - mu_y)    cyy = sum w (y - mu_y)^2
+//!
+//! a block b of rows, with T = W + W_b, f = W W_b / T, d = mu_b - mu (and the same for y):
+//!   C += sum_b w (x - mu_b)(x - mu_b)' + f d d'     mu += d W_b / T     W = T
+//! ```
+//!
+//! The term `f d d'` enters the block product as one more row `sqrt(f) d`, so the merge of Chan
+//! costs one row in 257. With forgetting `alpha` the block's `b` rows first shrink `W, C, c, cyy`
+//! by `(1 - alpha)^b` and row `i` of them weighs `(1 - alpha)^(b-1-i)`; then `n_eff = W^2 / W2`
+//! tends to `(2 - alpha) / alpha`.
+//!
+//! Blocks are 256 rows and begin at row numbers that 256 divides, whatever blocks the source
+//! has; rows of an unfinished block wait in `pending`, and a look at the state counts them in
+//! without moving them. So every digit depends on the rows alone. Sparse rows are summed raw
+//! (`C = sum w x x'`, centred when looked at), since centring would make them dense.
+//!
+//! Cost `p (p + 1)` flops a row; memory `4 p (p + 1)` bytes, 512 rows, and O(p). Sources: Sun and
+//! Barbu, arXiv 1803.11521 (framework); Chan, Golub and LeVeque 1983 (merge).
+
+use serde::{Deserialize, Serialize};
+
+use super::lanes;
+use super::packed::{Packed, Product, TILE};
+use crate::error::{Error, Result};
+use crate::kernel;
+use crate::row::{Row, RowBlock, margin, outputs};
+
+/// Rows of a block product; the grid of blocks begins at row 0.
+pub const GRID: usize = 256;
+/// Largest value whose square fits an f32.
+const MOST_F32: f64 = 1e17;
+/// Largest value whose square fits an f64.
+const MOST_F64: f64 = 1e150;
+
+/// Settings of [`RunningAverages`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AveragesParams {
+    /// Share of the past that each row lets go, in `0..1`; 0 forgets nothing.
+    pub forget: f64,
+    /// Block products in f64 instead of f32: half the speed, 1e-10 instead of 1e-7.
+    pub wide: bool,
+}
+
+/// Centred, weighted, mergeable second moments of rows and targets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunningAverages {
+    params: AveragesParams,
+    /// 0 for numbers; else the classes, whose margins are the outputs.
+    classes: usize,
+    pub(crate) moments: Moments,
+    pub(crate) pending: RowBlock,
+}
+
+/// The finished part: everything but the rows of the block under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Moments {
+    pub(crate) rows: u64,
+    pub(crate) weight: f64,
+    pub(crate) weight2: f64,
+    pub(crate) mean_x: Vec<f64>,
+    pub(crate) mean_y: Vec<f64>,
+    pub(crate) xx: Packed,
+    /// One vector an output.
+    pub(crate) xy: Vec<Vec<f64>>,
+    pub(crate) yy: Vec<f64>,
+    /// Sparse rows were summed as they are: `xx` is not centred.
+    pub(crate) raw: bool,
+    /// The centred rows of one block: a fresh allocation a block would cost its page faults.
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+/// A buffer that is no part of the state.
+#[derive(Default)]
+struct Scratch(Vec<f32>, Vec<f64>);
+
+impl Clone for Scratch {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Scratch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scratch")
+    }
+}
+
+/// What one block adds, apart from its second moments.
+struct Sums {
+    row_weight: Vec<f64>,
+    weight: f64,
+    weight2: f64,
+    mean_x: Vec<f64>,
+    mean_y: Vec<f64>,
+    decay: f64,
+}
+
+impl RunningAverages {
+    /// Empty averages of `features` features; `classes` is 0 for regression.
+    pub fn new(features: usize, classes: usize, params: AveragesParams) -> Result<Self> {
+        if !(0.0..1.0).contains(&params.forget) {
+            return Err(Error::param("forget", params.forget, "at least 0 and below 1"));
+        }
+        let q = outputs(classes);
+        let moments = Moments {
+            rows: 0,
+            weight: 0.0,
+            weight2: 0.0,
+            mean_x: vec![0.0; features],
+            mean_y: vec![0.0; q],
+            xx: Packed::zeros(features),
+            xy: vec![vec![0.0; features]; q],
+            yy: vec![0.0; q],
+            raw: false,
+            scratch: Scratch::default(),
+        };
+        Ok(Self { params, classes, moments, pending: RowBlock::new(features, GRID) })
+    }
+
+    /// Bytes that averages of `features` features and `outputs` outputs take, buffers included.
+    #[must_use]
+    pub fn bytes_for(features: usize, outputs: usize) -> u64 {
+        Packed::bytes_for(features) + (features * (8 * (2 + outputs) + 8 * GRID)) as u64
+    }
+
+    /// Number of features.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        self.moments.xx.p()
+    }
+
+    /// Classes, 0 for regression.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn params(&self) -> AveragesParams {
+        self.params
+    }
+
+    /// Rows pushed so far.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.moments.rows + self.pending.len() as u64
+    }
+
+    /// `W^2 / W2`: how many equally weighted rows would tell as much.
+    #[must_use]
+    pub fn effective_rows(&self) -> f64 {
+        let now = self.scalars();
+        if now.1 > 0.0 { now.0 * now.0 / now.1 } else { 0.0 }
+    }
+
+    /// `W` and `W2` with the pending rows counted in.
+    fn scalars(&self) -> (f64, f64) {
+        let sums = self.sums();
+        let old = self.moments.weight * sums.decay;
+        let old2 = self.moments.weight2 * sums.decay * sums.decay;
+        (old + sums.weight, old2 + sums.weight2)
+    }
+
+    /// Adds rows. A value that is not finite or too large, or a weight that is not positive, is
+    /// refused before anything changes.
+    pub fn push(&mut self, rows: &RowBlock) -> Result<()> {
+        self.check(rows)?;
+        for (i, row) in rows.rows().enumerate() {
+            if self.rows() == 0 {
+                self.moments.raw = rows.is_sparse();
+            }
+            match (self.moments.raw, row) {
+                (false, Row::Sparse { .. }) => {
+                    let mut dense = vec![0.0; self.features()];
+                    row.axpy(1.0, &mut dense);
+                    self.pending.push(Row::F64(&dense), rows.y()[i], rows.weight()[i])?;
+                }
+                (true, Row::F32(_) | Row::F64(_)) => {
+                    let (mut index, mut value) = (Vec::new(), Vec::new());
+                    row.each(|j, x| {
+                        index.push(j as u32);
+                        value.push(x);
+                    });
+                    let row = Row::Sparse { index: &index, value: &value };
+                    self.pending.push(row, rows.y()[i], rows.weight()[i])?;
+                }
+                _ => self.pending.push(row, rows.y()[i], rows.weight()[i])?,
+            }
+            if self.pending.len() == GRID {
+                self.flush();
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, rows: &RowBlock) -> Result<()> {
+        let want = self.features();
+        if rows.features() != want {
+            let got = rows.features();
+            return Err(Error::Data(format!("a row has {got} features, expected {want}")));
+        }
+        let most = if self.params.wide || self.moments.raw { MOST_F64 } else { MOST_F32 };
+        for (i, row) in rows.rows().enumerate() {
+            let at = self.rows() + i as u64;
+            if let Some(j) = row.beyond(most) {
+                return Err(Error::Data(format!(
+                    "feature {j} is {} at row {at}: not a finite number small enough to square; \
+                     scale the column down or choose a --missing policy",
+                    row.get(j)
+                )));
+            }
+            check_target(self.classes, rows.y()[i], rows.weight()[i], at)?;
+        }
+        Ok(())
+    }
+
+    /// Weights, means and decay of the pending rows.
+    fn sums(&self) -> Sums {
+        let (block, keep) = (&self.pending, 1.0 - self.params.forget);
+        let b = block.len();
+        let aged = |(i, w): (usize, &f64)| w * keep.powi((b - 1 - i) as i32);
+        let row_weight: Vec<f64> = block.weight().iter().enumerate().map(aged).collect();
+        let weight: f64 = row_weight.iter().sum();
+        let weight2 = row_weight.iter().map(|w| w * w).sum();
+        let mut mean_x = vec![0.0; self.features()];
+        let mut mean_y = vec![0.0; self.moments.mean_y.len()];
+        // Means are summed from the first row on, so that a large offset costs no digit.
+        let mut shift = vec![0.0; self.features()];
+        if b > 0 && !self.moments.raw {
+            block.row(0).axpy(1.0, &mut shift);
+        }
+        for ((row, y), w) in block.rows().zip(block.y()).zip(&row_weight) {
+            add_shifted(row, w / weight, &shift, &mut mean_x);
+            for (output, mean) in mean_y.iter_mut().enumerate() {
+                *mean += w / weight * margin(self.classes, *y, output);
+            }
+        }
+        mean_x.iter_mut().zip(&shift).for_each(|(m, s)| *m += s);
+        Sums { row_weight, weight, weight2, mean_x, mean_y, decay: keep.powi(b as i32) }
+    }
+
+    /// Moves the pending rows into the moments.
+    pub(crate) fn flush(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let sums = self.sums();
+        let raw = self.moments.raw;
+        if raw {
+            self.moments.scatter(&self.pending, self.classes, &sums);
+        } else if self.params.wide {
+            let mut buffer = std::mem::take(&mut self.moments.scratch.1);
+            self.moments.update(&self.pending, self.classes, &sums, &mut buffer);
+            self.moments.scratch.1 = buffer;
+        } else {
+            let mut buffer = std::mem::take(&mut self.moments.scratch.0);
+            self.moments.update(&self.pending, self.classes, &sums, &mut buffer);
+            self.moments.scratch.0 = buffer;
+        }
+        self.pending.reset(GRID);
+    }
+
+    /// The moments with the pending rows counted in, centred.
+    pub(crate) fn settled(&self) -> std::borrow::Cow<'_, Moments> {
+        if self.pending.is_empty() && !self.moments.raw {
+            return std::borrow::Cow::Borrowed(&self.moments);
+        }
+        let mut all = self.clone();
+        all.flush();
+        all.moments.centre();
+        std::borrow::Cow::Owned(all.moments)
+    }
+
+    /// Adds what another has seen, as if its rows had been pushed here.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        if self.params.forget > 0.0 || other.params.forget > 0.0 {
+            return Err(Error::Unsupported(
+                "averages that forget cannot be merged: their rows have no common clock".into(),
+            ));
+        }
+        if (self.features(), self.classes) != (other.features(), other.classes) {
+            return Err(Error::Data(format!(
+                "averages of {} features and {} classes cannot take {} features and {} classes",
+                self.features(),
+                self.classes,
+                other.features(),
+                other.classes
+            )));
+        }
+        self.flush();
+        self.moments.centre();
+        self.moments.merge(&other.settled());
+        Ok(())
+    }
+
+    /// Multiplies the weight of everything so far by `factor`; a no-op on means.
+    pub(crate) fn damp(&mut self, factor: f64) {
+        self.flush();
+        let m = &mut self.moments;
+        m.age(factor);
+        m.xx.scale(factor);
+    }
+
+    /// Whether the parts fit together, as after a load.
+    pub(crate) fn sound(&self) -> bool {
+        let (p, m, q) = (self.features(), &self.moments, outputs(self.classes));
+        m.xx.whole()
+            && self.pending.features() == p
+            && self.pending.len() < GRID
+            && m.mean_x.len() == p
+            && m.mean_y.len() == q
+            && m.yy.len() == q
+            && m.xy.len() == q
+            && m.xy.iter().all(|xy| xy.len() == p)
+    }
+}
+
+/// Whether a target and a weight can be used.
+pub(crate) fn check_target(classes: usize, y: f64, weight: f64, row: u64) -> Result<()> {
+    let known = match classes {
+        0 => y.abs() <= MOST_F64,
+        n => y >= 0.0 && y < n as f64 && y.fract() == 0.0,
+    };
+    if !known {
+        return Err(Error::Data(format!("the target at row {row} is {y}, which cannot be used")));
+    }
+    if !(weight > 0.0 && weight.is_finite()) {
+        return Err(Error::Data(format!("the sample weight at row {row} is not positive")));
+    }
+    Ok(())
+}
+
+/// `out_j += scale (x_j - shift_j)`; sparse rows have no shift.
+fn add_shifted(row: Row<'_>, scale: f64, shift: &[f64], out: &mut [f64]) {
+    match row {
+        Row::F32(x) => lanes::add_shifted(scale, x, shift, out),
+        Row::F64(x) => lanes::add_shifted(scale, x, shift, out),
+        Row::Sparse { .. } => row.axpy(scale, out),
+    }
+}
+
+impl Moments {
+    /// One block of dense rows: the recurrence of the module's head.
+    fn update<T: Product>(
+        &mut self,
+        block: &RowBlock,
+        classes: usize,
+        sums: &Sums,
+        x: &mut Vec<T>,
+    ) {
+        let (p, b, q) = (self.mean_x.len(), block.len(), self.mean_y.len());
+        self.age(sums.decay);
+        let f = self.weight * sums.weight / (self.weight + sums.weight);
+        let joint = usize::from(self.weight > 0.0);
+        let mut y = vec![vec![0.0; b + joint]; q];
+        let rows = b + joint;
+        x.resize(rows * p, T::narrow(0.0));
+        for output in 0..q {
+            let (new, old) = (sums.mean_y[output], self.mean_y[output]);
+            for (i, out) in y[output].iter_mut().enumerate() {
+                *out = if i < b {
+                    sums.row_weight[i].sqrt() * (margin(classes, block.y()[i], output) - new)
+                } else {
+                    f.sqrt() * (new - old)
+                };
+                self.yy[output] += *out * *out;
+            }
+        }
+        for (panel, from) in x.chunks_mut(rows * TILE).zip((0..p).step_by(TILE)) {
+            let part = from..p.min(from + TILE);
+            for (i, line) in panel.chunks_exact_mut(part.len()).enumerate() {
+                let mean = &sums.mean_x[part.clone()];
+                match i < b {
+                    true => centre_row(block.row(i), &part, mean, sums.row_weight[i].sqrt(), line),
+                    false => lanes::centre(f.sqrt(), mean, &self.mean_x[part.clone()], line),
+                }
+                for (xy, y) in self.xy.iter_mut().zip(&y) {
+                    kernel::axpy(y[i], line, &mut xy[part.clone()]);
+                }
+            }
+        }
+        self.xx.update(x, rows, sums.decay);
+        self.absorb(sums, b as u64);
+    }
+
+    /// One block of sparse rows, summed raw.
+    fn scatter(&mut self, block: &RowBlock, classes: usize, sums: &Sums) {
+        self.age(sums.decay);
+        self.xx.scatter(block, &sums.row_weight, sums.decay);
+        for ((row, y), w) in block.rows().zip(block.y()).zip(&sums.row_weight) {
+            for output in 0..self.yy.len() {
+                let y = margin(classes, *y, output);
+                self.yy[output] += w * y * y;
+                row.axpy(w * y, &mut self.xy[output]);
+            }
+        }
+        self.absorb(sums, block.len() as u64);
+    }
+
+    fn age(&mut self, decay: f64) {
+        if decay != 1.0 {
+            self.weight *= decay;
+            self.weight2 *= decay * decay;
+            self.yy.iter_mut().for_each(|v| *v *= decay);
+            self.xy.iter_mut().flatten().for_each(|v| *v *= decay);
+        }
+    }
+
+    fn absorb(&mut self, sums: &Sums, rows: u64) {
+        let total = self.weight + sums.weight;
+        let share = sums.weight / total;
+        let step = |(old, new): (&mut f64, &f64)| *old += share * (*new - *old);
+        self.mean_x.iter_mut().zip(&sums.mean_x).for_each(step);
+        self.mean_y.iter_mut().zip(&sums.mean_y).for_each(step);
+        self.weight = total;
+        self.weight2 += sums.weight2;
+        self.rows += rows;
+    }
+
+    /// Turns raw sums into centred ones.
+    fn centre(&mut self) {
+        if !std::mem::take(&mut self.raw) {
+            return;
+        }
+        self.xx.rank_one(-self.weight, &self.mean_x);
+        for (output, mean) in self.mean_y.iter().enumerate() {
+            kernel::axpy(-self.weight * mean, &self.mean_x, &mut self.xy[output]);
+            self.yy[output] -= self.weight * mean * mean;
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if other.weight == 0.0 {
+            return;
+        }
+        let total = self.weight + other.weight;
+        let f = self.weight * other.weight / total;
+        let share = other.weight / total;
+        let d: Vec<f64> = other.mean_x.iter().zip(&self.mean_x).map(|(a, b)| a - b).collect();
+        self.xx.add(&other.xx);
+        self.xx.rank_one(f, &d);
+        for output in 0..self.yy.len() {
+            let dy = other.mean_y[output] - self.mean_y[output];
+            kernel::axpy(1.0, &other.xy[output], &mut self.xy[output]);
+            kernel::axpy(f * dy, &d, &mut self.xy[output]);
+            self.yy[output] += other.yy[output] + f * dy * dy;
+            self.mean_y[output] += share * dy;
+        }
+        kernel::axpy(share, &d, &mut self.mean_x);
+        self.weight = total;
+        self.weight2 += other.weight2;
+        self.rows += other.rows;
+    }
+}
+
+/// Features `part` of a row, centred and scaled.
+fn centre_row<T: Product>(
+    row: Row<'_>,
+    part: &std::ops::Range<usize>,
+    mean: &[f64],
+    root: f64,
+    out: &mut [T],
+) {
+    match row {
+        Row::F32(x) => lanes::centre(root, &x[part.clone()], mean, out),
+        Row::F64(x) => lanes::centre(root, &x[part.clone()], mean, out),
+        Row::Sparse { .. } => unreachable!("dense averages store their rows dense"),
+    }
+}

@@ -1,0 +1,48 @@
+//! What the extraction methods share: choosing `k` features from a standardised Gram.
+
+use super::gram::Gram;
+use crate::error::Result;
+use crate::selection::Value;
+
+/// Chooses features from a standardised Gram, without the rows.
+pub trait Extract: Send {
+    /// The method's name.
+    fn name(&self) -> &'static str;
+
+    /// The places in the Gram of the `k` features to keep, ascending; fewer where fewer count.
+    ///
+    /// `k` is at least 1 and at most the Gram's size.
+    fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>>;
+
+    /// Places from the most to the least important, at most `most`: the first `k` are what the
+    /// method would keep of a path that only ever drops features.
+    fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>>;
+
+    /// Every setting with its value.
+    fn params(&self) -> Vec<(&'static str, Value)>;
+
+    /// Whether the method can do several outputs at once.
+    fn many_outputs(&self) -> bool {
+        false
+    }
+
+    /// A set whose size the settings fix, such as a penalty that was named; `None` asks for `k`.
+    fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
+        let _ = gram;
+        None
+    }
+
+    /// Numbers of the extraction worth showing, such as the ridge that was chosen.
+    fn notes(&self, gram: &Gram) -> Result<Vec<(&'static str, Value)>> {
+        let _ = gram;
+        Ok(Vec::new())
+    }
+}
+
+/// Places by descending value, ties to the earlier, at most `most`.
+pub(crate) fn ranked(values: &[f64], most: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
+    order.truncate(most);
+    order
+}

@@ -1,0 +1,88 @@
+//! One extraction: the refitted model, what each feature is worth in it, and its report.
+
+use super::gram::{Gram, JITTER, Model, solve};
+use crate::block::FeatureId;
+use crate::error::Result;
+use crate::row::RowProblem;
+use crate::selection::{Selected, Selection, Value};
+
+/// A model with the numbers that a selection shows.
+#[derive(Clone, Debug)]
+pub(crate) struct Fit {
+    pub(crate) model: Model,
+    /// In the order of `model.index`.
+    score: Vec<f64>,
+    mean: Vec<f64>,
+    pub(crate) loss: f64,
+    notes: Vec<(&'static str, Value)>,
+    warnings: Vec<String>,
+}
+
+impl Fit {
+    /// Least squares on the places `set` of the Gram.
+    pub(crate) fn new(
+        gram: &Gram,
+        set: &[usize],
+        mut notes: Vec<(&'static str, Value)>,
+        warnings: Vec<String>,
+    ) -> Result<Self> {
+        let mut set = set.to_vec();
+        set.sort_by_key(|j| gram.index[*j]);
+        let b = if set.is_empty() { vec![Vec::new(); gram.yy.len()] } else { gram.refit(&set)? };
+        let rss = gram.rss(&set, &b);
+        let variance: f64 = gram.yy.iter().sum();
+        notes.push(("effective_rows", gram.n.into()));
+        notes.push(("r_squared", (1.0 - rss / variance.max(f64::MIN_POSITIVE)).into()));
+        Ok(Self {
+            score: removal_costs(gram, &set, &b)?,
+            mean: set.iter().map(|j| gram.mean[*j]).collect(),
+            model: gram.model(&set, &b),
+            loss: 0.5 * rss,
+            notes,
+            warnings,
+        })
+    }
+
+    /// What results show of it.
+    pub(crate) fn selection(&self, method: &'static str, problem: &RowProblem) -> Selection {
+        let selected = self.model.index.iter().enumerate().map(|(at, j)| Selected {
+            id: FeatureId::new(u64::from(*j)),
+            name: problem.names[*j as usize].clone(),
+            source: 0,
+            arrival: u64::from(*j),
+            order: at,
+            group: None,
+            coefficient: self.model.weight.iter().map(|w| w[at]).collect(),
+            score: self.score[at],
+            p_value: None,
+            mean: self.mean[at],
+            missing: 0,
+        });
+        let mut selection = Selection {
+            method,
+            selected: selected.collect(),
+            intercept: self.model.intercept.clone(),
+            score_kind: "loss increase if removed",
+            loss: Some(self.loss),
+            metrics: self.notes.clone(),
+            warnings: self.warnings.clone(),
+            ..Selection::default()
+        };
+        selection.sort();
+        selection
+    }
+}
+
+/// `1/2 sum b_j^2 / (S_AA^-1)_jj`: how much the loss grows when one feature leaves the refit.
+fn removal_costs(gram: &Gram, set: &[usize], b: &[Vec<f64>]) -> Result<Vec<f64>> {
+    let m = set.len();
+    if m == 0 {
+        return Ok(Vec::new());
+    }
+    let (mut s, _) = gram.sub(set);
+    let units: Vec<Vec<f64>> =
+        (0..m).map(|j| (0..m).map(|i| f64::from(u8::from(i == j))).collect()).collect();
+    let inverse = solve(&mut s, &units, JITTER)?;
+    let cost = |j: usize| b.iter().map(|b| 0.5 * b[j] * b[j] / inverse[j][j]).sum();
+    Ok((0..m).map(cost).collect())
+}

@@ -1,0 +1,304 @@
+//! The standardised problem that every extraction starts from, and the way back.
+//!
+//! ```text
+//! sd_j = sqrt(C_jj / W)    d_j = 1 / sd_j    S = D (C / W) D, unit diagonal    s = D c / W
+//! RSS / W of b = syy - 2 s'b + b'S b;  after least squares on A: syy - s_A'b_A
+//! back: b_raw = D b / 1,  b0 = mu_y - b_raw'mu_x
+//! ```
+//!
+//! Features that do not vary are left out, so that `S` has no zero row. Memory `8 p^2` bytes.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::{self, factor};
+use faer::{Mat, Par};
+
+use super::averages::{Moments, RunningAverages};
+use crate::error::{Error, Result};
+
+/// Added to the diagonal of a least-squares system, so that equal features do not stop it.
+pub(crate) const JITTER: f64 = 1e-10;
+
+/// A standardised Gram with its right-hand sides.
+#[derive(Clone, Debug)]
+pub struct Gram {
+    /// Correlations of the features that vary, full and symmetric.
+    pub s: Mat<f64>,
+    /// Covariance of each with each output.
+    pub xy: Vec<Vec<f64>>,
+    /// Variance of each output.
+    pub yy: Vec<f64>,
+    /// `W^2 / W2`.
+    pub n: f64,
+    /// Feature of each row of `s`.
+    pub index: Vec<u32>,
+    /// Standard deviation of each row's feature.
+    pub sd: Vec<f64>,
+    /// Mean of each row's feature.
+    pub mean: Vec<f64>,
+    /// Mean of each output.
+    pub mean_y: Vec<f64>,
+}
+
+/// A linear model on the original scale.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// Features, ascending.
+    pub index: Vec<u32>,
+    /// For each output a weight a feature.
+    pub weight: Vec<Vec<f64>>,
+    /// One an output.
+    pub intercept: Vec<f64>,
+}
+
+impl Model {
+    /// The margins of one row.
+    pub fn predict(&self, x: crate::row::Row<'_>, out: &mut [f64]) {
+        for ((out, weight), b0) in out.iter_mut().zip(&self.weight).zip(&self.intercept) {
+            let dot: f64 = self.index.iter().zip(weight).map(|(j, b)| b * x.get(*j as usize)).sum();
+            *out = b0 + dot;
+        }
+    }
+}
+
+impl RunningAverages {
+    /// The standardised problem of the rows so far.
+    pub fn gram(&self) -> Result<Gram> {
+        Gram::new(&self.settled())
+    }
+
+    /// Mean squared error of a model on these rows, exact: one number an output.
+    #[must_use]
+    pub fn error_of(&self, model: &Model) -> Vec<f64> {
+        let m = self.settled();
+        let error = |output: usize| {
+            let b = &model.weight[output];
+            let dot = |v: &[f64]| -> f64 {
+                model.index.iter().zip(b).map(|(i, b)| b * v[*i as usize]).sum()
+            };
+            let offset = model.intercept[output] + dot(&m.mean_x) - m.mean_y[output];
+            let fit = quadratic(&m, &model.index, b) - 2.0 * dot(&m.xy[output]);
+            (m.yy[output] + fit) / m.weight + offset * offset
+        };
+        (0..m.yy.len()).map(error).collect()
+    }
+
+    /// Mean square of the difference of two models' margins on these rows, over all outputs.
+    #[must_use]
+    pub fn difference_of(&self, a: &Model, b: &Model) -> f64 {
+        let m = self.settled();
+        let mut index: Vec<u32> = a.index.iter().chain(&b.index).copied().collect();
+        index.sort_unstable();
+        index.dedup();
+        let of = |model: &Model, output: usize, j: &u32| {
+            model.index.binary_search(j).map_or(0.0, |at| model.weight[output][at])
+        };
+        let one = |output: usize| {
+            let d: Vec<f64> = index.iter().map(|j| of(a, output, j) - of(b, output, j)).collect();
+            let mean: f64 = index.iter().zip(&d).map(|(j, d)| d * m.mean_x[*j as usize]).sum();
+            let offset = a.intercept[output] - b.intercept[output] + mean;
+            quadratic(&m, &index, &d) / m.weight + offset * offset
+        };
+        (0..m.yy.len()).map(one).sum()
+    }
+}
+
+/// `b'C b` over the features `index`.
+fn quadratic(m: &Moments, index: &[u32], b: &[f64]) -> f64 {
+    let at = |i: u32, j: u32| m.xx.get(i.max(j) as usize, i.min(j) as usize);
+    let row = |i: u32| index.iter().zip(b).map(|(j, b)| b * at(i, *j)).sum::<f64>();
+    index.iter().zip(b).map(|(i, b)| b * row(*i)).sum()
+}
+
+impl Gram {
+    pub(crate) fn new(m: &Moments) -> Result<Self> {
+        if m.rows < 2 {
+            return Err(Error::Data("a selection needs at least two rows".into()));
+        }
+        let p = m.mean_x.len();
+        let sd_all: Vec<f64> =
+            (0..p).map(|j| (m.xx.get(j, j).max(0.0) / m.weight).sqrt()).collect();
+        // Rounding leaves a constant column a variance of its square times 1e-16 or so.
+        let varies = |j: &usize| sd_all[*j] > 1e-12 * (1.0 + m.mean_x[*j].abs());
+        let live: Vec<usize> = (0..p).filter(varies).collect();
+        if live.is_empty() {
+            return Err(Error::Data("no feature varies in the rows so far".into()));
+        }
+        let d: Vec<f64> = live.iter().map(|j| 1.0 / sd_all[*j]).collect();
+        let s = correlations(m, &live, &d);
+        let scale = |xy: &Vec<f64>| -> Vec<f64> {
+            live.iter().zip(&d).map(|(j, d)| xy[*j] * d / m.weight).collect()
+        };
+        Ok(Self {
+            s,
+            xy: m.xy.iter().map(scale).collect(),
+            yy: m.yy.iter().map(|v| v.max(0.0) / m.weight).collect(),
+            n: m.weight * m.weight / m.weight2,
+            sd: live.iter().map(|j| sd_all[*j]).collect(),
+            mean: live.iter().map(|j| m.mean_x[*j]).collect(),
+            index: live.into_iter().map(|j| j as u32).collect(),
+            mean_y: m.mean_y.clone(),
+        })
+    }
+
+    /// Features that vary.
+    #[must_use]
+    pub fn p(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Column `j` of `S`.
+    #[must_use]
+    pub fn column(&self, j: usize) -> &[f64] {
+        self.s.col_as_slice(j)
+    }
+
+    /// The Gram over the rows `keep` of this one.
+    pub(crate) fn sub(&self, keep: &[usize]) -> (Mat<f64>, Vec<Vec<f64>>) {
+        let s = gather(&self.s, keep);
+        (s, self.xy.iter().map(|xy| keep.iter().map(|j| xy[*j]).collect()).collect())
+    }
+
+    /// Least squares on the rows `set`, standardised: one vector an output.
+    pub fn refit(&self, set: &[usize]) -> Result<Vec<Vec<f64>>> {
+        let (mut s, xy) = self.sub(set);
+        solve(&mut s, &xy, JITTER)
+    }
+
+    /// `RSS / W` of standardised weights `b` on the rows `set`, summed over outputs.
+    #[must_use]
+    pub fn rss(&self, set: &[usize], b: &[Vec<f64>]) -> f64 {
+        let one = |output: usize| {
+            let (b, xy) = (&b[output], &self.xy[output]);
+            let mut sum = self.yy[output];
+            for (j, bj) in set.iter().zip(b) {
+                let column = self.column(*j);
+                let row: f64 = set.iter().zip(b).map(|(i, bi)| bi * column[*i]).sum();
+                sum += bj * (row - 2.0 * xy[*j]);
+            }
+            sum
+        };
+        (0..self.yy.len()).map(one).sum()
+    }
+
+    /// The model of standardised weights `b` on the rows `set`, on the original scale.
+    #[must_use]
+    pub fn model(&self, set: &[usize], b: &[Vec<f64>]) -> Model {
+        let mut order: Vec<usize> = (0..set.len()).collect();
+        order.sort_by_key(|at| self.index[set[*at]]);
+        let weight: Vec<Vec<f64>> =
+            b.iter().map(|b| order.iter().map(|at| b[*at] / self.sd[set[*at]]).collect()).collect();
+        let offset = |(w, mean): (&Vec<f64>, &f64)| {
+            let dot: f64 = order.iter().zip(w).map(|(at, w)| w * self.mean[set[*at]]).sum();
+            mean - dot
+        };
+        Model {
+            index: order.iter().map(|at| self.index[set[*at]]).collect(),
+            intercept: weight.iter().zip(&self.mean_y).map(offset).collect(),
+            weight,
+        }
+    }
+}
+
+/// `S` of the features that vary: both triangles, written tile by tile.
+fn correlations(m: &Moments, live: &[usize], d: &[f64]) -> Mat<f64> {
+    const SIDE: usize = 64;
+    let p = live.len();
+    let mut s = Mat::<f64>::zeros(p, p);
+    let whole = p == m.mean_x.len();
+    for top in (0..p).step_by(SIDE) {
+        for left in (0..=top).step_by(SIDE) {
+            for i in top..p.min(top + SIDE) {
+                let (row, scale) = (m.xx.row(live[i]), d[i] / m.weight);
+                for j in left..(left + SIDE).min(i) {
+                    let v = row[if whole { j } else { live[j] }] * scale * d[j];
+                    s[(i, j)] = v;
+                    s[(j, i)] = v;
+                }
+            }
+        }
+    }
+    (0..p).for_each(|j| s[(j, j)] = 1.0);
+    s
+}
+
+/// Rows and columns `keep` of a symmetric matrix.
+pub(crate) fn gather(s: &Mat<f64>, keep: &[usize]) -> Mat<f64> {
+    let mut out = Mat::zeros(keep.len(), keep.len());
+    for (to, from) in keep.iter().enumerate() {
+        let (source, target) = (s.col_as_slice(*from), out.col_as_slice_mut(to));
+        for (t, i) in target.iter_mut().zip(keep) {
+            *t = source[*i];
+        }
+    }
+    out
+}
+
+/// Solves `(S + ridge I) b = xy` for every output; `S`, of unit diagonal, is used up.
+///
+/// Block products in f32 leave an error of some 1e-7 in `S`, which can turn a singular matrix
+/// into an indefinite one; where the factorisation fails the diagonal is raised past that error,
+/// to at most 1e-5 more, before giving up.
+pub(crate) fn solve(s: &mut Mat<f64>, xy: &[Vec<f64>], ridge: f64) -> Result<Vec<Vec<f64>>> {
+    let p = s.nrows();
+    let scratch = factor::cholesky_in_place_scratch::<f64>(p, Par::Seq, faer::Spec::default());
+    let mut memory = MemBuffer::new(scratch);
+    for (attempt, more) in [0.0, 1e-7, 1e-6, 1e-5].into_iter().enumerate() {
+        if attempt > 0 {
+            restore_lower(s);
+        }
+        (0..p).for_each(|j| s[(j, j)] = 1.0 + ridge + more);
+        let stack = MemStack::new(&mut memory);
+        let plain = factor::LltRegularization::default();
+        let done =
+            factor::cholesky_in_place(s.as_mut(), plain, Par::Seq, stack, faer::Spec::default());
+        if done.is_err() {
+            continue;
+        }
+        let mut b = Mat::from_fn(p, xy.len(), |i, output| xy[output][i]);
+        let stack = MemStack::new(&mut memory);
+        llt::solve::solve_in_place(s.as_ref(), b.as_mut(), Par::Seq, stack);
+        let out: Vec<Vec<f64>> = (0..xy.len()).map(|o| b.col_as_slice(o).to_vec()).collect();
+        if out.iter().flatten().all(|v| v.is_finite()) {
+            return Ok(out);
+        }
+    }
+    Err(singular())
+}
+
+/// Copies the upper triangle, which a factorisation leaves alone, onto the lower one.
+fn restore_lower(s: &mut Mat<f64>) {
+    for i in 0..s.nrows() {
+        for j in 0..i {
+            s[(i, j)] = s[(j, i)];
+        }
+    }
+}
+
+fn singular() -> Error {
+    Error::Data(
+        "the features are linearly dependent in the rows so far, so least squares has no answer; \
+         give more rows, fewer features, or --set ridge=0.01"
+            .into(),
+    )
+}
+
+/// `|b_j|`, or the norm over outputs.
+pub(crate) fn sizes(b: &[Vec<f64>]) -> Vec<f64> {
+    if let [b] = b {
+        return b.iter().map(|b| b.abs()).collect();
+    }
+    let square = |j: usize| b.iter().map(|b| b[j] * b[j]).sum::<f64>();
+    (0..b.first().map_or(0, Vec::len)).map(|j| square(j).sqrt()).collect()
+}
+
+/// The `k` places of the largest values, ascending; ties go to the earlier place.
+pub(crate) fn largest(values: &[f64], k: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    if k < order.len() && k > 0 {
+        let by = |a: &usize, b: &usize| values[*b].total_cmp(&values[*a]).then(a.cmp(b));
+        order.select_nth_unstable_by(k - 1, by);
+    }
+    order.truncate(k);
+    order.sort_unstable();
+    order
+}

@@ -1,0 +1,112 @@
+//! Online elastic net: `min 1/2 b'S b - s'b + lambda |b|_1 + l2/2 |b|^2`, then least squares.
+//!
+//! ```text
+//! b_j <- soft(g_j + b_j, lambda) / (1 + l2)          coordinate descent of `descent`
+//! ```
+//!
+//! scikit-learn's `ElasticNet(alpha, l1_ratio)` on standardised features is `lambda = alpha
+//! l1_ratio`, `l2 = alpha (1 - l1_ratio)`. Source: Zou and Hastie 2005; Sun and Barbu, arXiv
+//! 1803.11521, whose tables `l2 = 0.01` reproduces (the slides state no value).
+
+use super::RowLearner;
+use super::averaged::{SHARED, build, info, optional};
+use super::extract::Extract;
+use super::gram::Gram;
+use super::ols::check_ridge;
+use super::penalised::{self, check_lambda};
+use super::penalty::{Penalty, Shape};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
+use crate::selection::Value;
+
+/// Settings of [`Oelnet`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OelnetParams {
+    /// Weight of `|b|^2 / 2`, at least 0.
+    pub l2: f64,
+    /// A penalty that fixes the size of the model; `None` asks for `k`.
+    pub lambda: Option<f64>,
+}
+
+impl Default for OelnetParams {
+    fn default() -> Self {
+        Self { l2: 0.01, lambda: None }
+    }
+}
+
+/// The elastic net on running averages.
+#[derive(Clone, Copy, Debug)]
+pub struct Oelnet {
+    params: OelnetParams,
+    penalty: Penalty,
+}
+
+impl Oelnet {
+    /// Checks the settings.
+    pub fn new(params: OelnetParams) -> Result<Self> {
+        check_ridge(params.l2)?;
+        check_lambda(params.lambda)?;
+        Ok(Self { params, penalty: Penalty { shape: Shape::Lasso, l2: params.l2 } })
+    }
+
+    /// The standardised elastic-net weights at `lambda`, before any refit.
+    #[must_use]
+    pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
+        penalised::weights(gram, self.penalty, Vec::new(), lambda)
+    }
+}
+
+impl Extract for Oelnet {
+    fn name(&self) -> &'static str {
+        "oelnet"
+    }
+
+    fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
+        Ok(penalised::choose(gram, self.penalty, Vec::new(), k))
+    }
+
+    fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
+        Ok(penalised::rank(gram, self.penalty, Vec::new(), most))
+    }
+
+    fn params(&self) -> Vec<(&'static str, Value)> {
+        let lambda = self.params.lambda.map_or(Value::from("by k"), Value::from);
+        vec![("l2", self.params.l2.into()), ("lambda", lambda)]
+    }
+
+    fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
+        self.params.lambda.map(|lambda| Ok(penalised::support(&self.weights(gram, lambda))))
+    }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "oelnet",
+    "the elastic net on running averages",
+    "p^2 flops a row; a walk along lambda",
+    "Zou and Hastie 2005; Sun and Barbu, arXiv 1803.11521",
+    &[
+        SettingInfo { name: "l2", default: "0.01", help: "weight of the squared norm" },
+        SettingInfo {
+            name: "lambda",
+            default: "by k",
+            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+        SHARED[3],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OelnetParams {
+        l2: spec.get("l2", 0.01, "a number of at least 0")?,
+        lambda: optional(spec, "lambda")?,
+    };
+    let extract = Oelnet::new(params)?;
+    build(spec, problem, extract, budget)
+}

@@ -1,0 +1,123 @@
+//! Online lasso: `min 1/2 b'S b - s'b + lambda |b|_1`, then least squares on what is left.
+//!
+//! ```text
+//! k given: the first k features of the lasso path (solver=lars), or the walk of `descent`
+//! lambda given: the features with a weight at that lambda
+//! ```
+//!
+//! Weights are standardised, lambda is in units of the target, as in scikit-learn's `Lasso` on
+//! standardised features. Cost `p k` a feature with LARS. Source: Sun and Barbu, arXiv
+//! 1803.11521, whose solver is `solver=ista`; LARS and coordinate descent solve the same problem.
+
+use super::RowLearner;
+use super::averaged::{SHARED, build, info, optional};
+use super::extract::Extract;
+use super::gram::Gram;
+use super::lars::Lars;
+use super::penalised::{self, Solver, check_lambda};
+use super::penalty::{Penalty, Shape};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::RowProblem;
+use crate::selection::Value;
+
+/// Settings of [`Olasso`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OlassoParams {
+    /// How the problem is solved.
+    pub solver: Solver,
+    /// A penalty that fixes the size of the model; `None` asks for `k`.
+    pub lambda: Option<f64>,
+}
+
+impl Default for OlassoParams {
+    fn default() -> Self {
+        Self { solver: Solver::Lars, lambda: None }
+    }
+}
+
+/// The lasso on running averages.
+#[derive(Clone, Copy, Debug)]
+pub struct Olasso {
+    params: OlassoParams,
+}
+
+const PENALTY: Penalty = Penalty { shape: Shape::Lasso, l2: 0.0 };
+
+impl Olasso {
+    /// Checks the settings.
+    pub fn new(params: OlassoParams) -> Result<Self> {
+        check_lambda(params.lambda)?;
+        Ok(Self { params })
+    }
+
+    /// The standardised lasso weights at `lambda`, before any refit.
+    #[must_use]
+    pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
+        match self.params.solver {
+            Solver::Lars => Lars::new(gram).until_lambda(lambda),
+            _ => penalised::weights(gram, PENALTY, Vec::new(), lambda),
+        }
+    }
+}
+
+impl Extract for Olasso {
+    fn name(&self) -> &'static str {
+        "olasso"
+    }
+
+    fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
+        Ok(match self.params.solver {
+            Solver::Lars => Lars::new(gram).until_size(k),
+            Solver::Cd => penalised::choose(gram, PENALTY, Vec::new(), k),
+            Solver::Ista => penalised::choose_published(gram, PENALTY, k),
+        })
+    }
+
+    fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
+        Ok(match self.params.solver {
+            Solver::Lars => Lars::new(gram).order(most),
+            _ => penalised::rank(gram, PENALTY, Vec::new(), most),
+        })
+    }
+
+    fn params(&self) -> Vec<(&'static str, Value)> {
+        let lambda = self.params.lambda.map_or(Value::from("by k"), Value::from);
+        vec![("solver", self.params.solver.name().into()), ("lambda", lambda)]
+    }
+
+    fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
+        self.params.lambda.map(|lambda| Ok(penalised::support(&self.weights(gram, lambda))))
+    }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "olasso",
+    "the lasso on running averages",
+    "p^2 flops a row; k p a feature",
+    "Sun and Barbu, arXiv 1803.11521; Efron et al. 2004",
+    &[
+        SettingInfo { name: "solver", default: "lars", help: "lars, cd, or ista as published" },
+        SettingInfo {
+            name: "lambda",
+            default: "by k",
+            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+        SHARED[3],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OlassoParams {
+        solver: spec.get("solver", Solver::Lars, "lars, cd or ista")?,
+        lambda: optional(spec, "lambda")?,
+    };
+    let extract = Olasso::new(params)?;
+    build(spec, problem, extract, budget)
+}

@@ -1,0 +1,79 @@
+//! Online proximal gradient ADMM.
+//!
+//! ```text
+//! x <- (x / eta_t - g + u + rho z) / (1 / eta_t + rho),   eta_t = rate / sqrt t;  then `sadmm`
+//! ```
+//!
+//! `rate` defaults to `0.1 / sqrt p`. Cost O(p) a row. Source: Suzuki, ICML 2013, Algorithm 1 (with
+//! `A = I`, `B = -I`); Ouyang, He, Tran and Gray, ICML 2013. The papers' text was not at hand; the
+//! rule is the standard one, and the slides' regression rows of this rival are not reproduced.
+
+use serde::{Deserialize, Serialize};
+
+use super::RowLearner;
+use super::sadmm::{LAMBDA, RHO, Split};
+use super::stream::{PRESET, REGRET, Rule, Streaming, info, preset};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::loss::LossKind;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::row::{Row, RowProblem};
+use crate::selection::Value;
+
+#[derive(Serialize, Deserialize)]
+struct OpgSadmm(Split);
+
+impl Rule for OpgSadmm {
+    const NAME: &'static str = "opg-sadmm";
+
+    fn margin(&mut self, x: Row<'_>) -> f64 {
+        self.0.margin(x)
+    }
+
+    fn learn(&mut self, row: Row<'_>, y: f64, weight: f64, f: f64) {
+        let split = &mut self.0;
+        let slope = split.slope(y, weight, f);
+        let inverse = (split.t as f64).sqrt() / split.rate;
+        let scale = 1.0 / (inverse + split.rho);
+        for ((x, z), u) in split.x.iter_mut().zip(&split.z).zip(&split.u) {
+            *x = scale * (inverse * *x + u + split.rho * z);
+        }
+        row.axpy(-scale * slope, &mut split.x);
+        split.balance();
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        self.0.z.clone()
+    }
+
+    fn params(&self) -> Vec<(&'static str, Value)> {
+        self.0.params()
+    }
+
+    fn loss(&self) -> LossKind {
+        self.0.loss
+    }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "opg-sadmm",
+    "stochastic ADMM with proximal gradient steps",
+    "regression, binary classification",
+    "O(p) a row",
+    "Suzuki 2013; Ouyang et al. 2013",
+    &[
+        SettingInfo { name: "rate", default: "0.1 / sqrt p", help: "step, falling as 1 / sqrt t" },
+        RHO,
+        LAMBDA,
+        PRESET,
+        REGRET,
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let rate = 0.1 / (problem.features().max(1) as f64).sqrt();
+    let rule = OpgSadmm(Split::new(spec, problem, rate, 1.0)?);
+    Ok(Box::new(Streaming::new(rule, spec, problem, budget, preset(spec)?)?))
+}

@@ -1,0 +1,80 @@
+//! What the penalised extraction methods share: solvers, a named penalty, the walk to `k`.
+
+use super::descent::{Descent, LOOSE, TIGHT, entry_order, walk_to};
+use super::gram::Gram;
+use super::ista::Ista;
+use super::penalty::Penalty;
+use crate::error::{Error, Result};
+
+/// Which algorithm minimises a penalised problem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// Coordinate descent: the minimum.
+    #[default]
+    Cd,
+    /// Least angle regression, the lasso alone: the whole path exactly.
+    Lars,
+    /// The published gradient and threshold iteration.
+    Ista,
+}
+
+impl Solver {
+    /// The name in `--set solver=NAME`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cd => "cd",
+            Self::Lars => "lars",
+            Self::Ista => "ista",
+        }
+    }
+}
+
+impl std::str::FromStr for Solver {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Cd, Self::Lars, Self::Ista].into_iter().find(|s| s.name() == text).ok_or(())
+    }
+}
+
+pub(crate) fn check_lambda(lambda: Option<f64>) -> Result<()> {
+    match lambda {
+        Some(v) if !(v > 0.0 && v.is_finite()) => {
+            Err(Error::param("lambda", v, "a number above 0"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `k` features by coordinate descent; `factor` multiplies lambda a feature.
+pub(crate) fn choose(gram: &Gram, penalty: Penalty, factor: Vec<f64>, k: usize) -> Vec<usize> {
+    let descent = Descent::new(gram, penalty, factor);
+    let lambda_max = descent.lambda_max();
+    walk_to(descent, lambda_max, k, |d, lambda| d.solve(lambda, LOOSE), |d| &d.b)
+}
+
+/// `k` features by the published iteration.
+pub(crate) fn choose_published(gram: &Gram, penalty: Penalty, k: usize) -> Vec<usize> {
+    let ista = Ista::new(gram, penalty.shape);
+    let lambda_max = ista.lambda_max();
+    walk_to(ista, lambda_max, k, |s, lambda| s.solve(lambda, LOOSE), |s| &s.b)
+}
+
+/// Features in order of entry along lambda.
+pub(crate) fn rank(gram: &Gram, penalty: Penalty, factor: Vec<f64>, most: usize) -> Vec<usize> {
+    entry_order(Descent::new(gram, penalty, factor), most)
+}
+
+/// Standardised weights at one lambda, in units of the target.
+pub(crate) fn weights(gram: &Gram, penalty: Penalty, factor: Vec<f64>, lambda: f64) -> Vec<f64> {
+    let mut descent = Descent::new(gram, penalty, factor);
+    let unit = gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
+    descent.solve(lambda / unit, TIGHT);
+    descent.weights()
+}
+
+/// Places of the weights that are not zero.
+pub(crate) fn support(weights: &[f64]) -> Vec<usize> {
+    (0..weights.len()).filter(|j| weights[*j] != 0.0).collect()
+}

@@ -1,0 +1,78 @@
+//! Running averages as a file: what they are of, so that machines can accumulate apart.
+//!
+//! The file is a sealed state (`snapshot`): versioned, checksummed, with the names of features
+//! and classes inside. Two files merge when these are the same; averages that forget do not.
+
+use serde::{Deserialize, Serialize};
+
+use super::averages::RunningAverages;
+use crate::error::{Error, Result};
+use crate::row::RowProblem;
+use crate::snapshot::{self, Identity};
+
+/// Running averages with the names of what they average.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedAverages {
+    /// Features and classes.
+    pub problem: RowProblem,
+    /// The averages.
+    pub averages: RunningAverages,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Body {
+    names: Vec<String>,
+    classes: Vec<String>,
+    averages: RunningAverages,
+}
+
+fn identity() -> Identity {
+    let version = env!("CARGO_PKG_VERSION").into();
+    Identity { version, data: 0, problem: 0, settings: "running averages".into() }
+}
+
+impl SavedAverages {
+    /// The bytes of a file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let (names, classes) = (self.problem.names.clone(), self.problem.classes.clone());
+        let body = Body { names, classes, averages: self.averages.clone() };
+        snapshot::seal(&identity(), &snapshot::encode(&body)?)
+    }
+
+    /// Reads what [`SavedAverages::to_bytes`] wrote.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let Body { names, classes, averages } =
+            snapshot::decode(snapshot::open(&identity(), bytes)?)?;
+        let problem = RowProblem { names, classes };
+        let fits = averages.features() == problem.features()
+            && averages.classes() == problem.classes.len();
+        if !fits || !averages.sound() {
+            return Err(Error::Snapshot("its parts do not fit together".into()));
+        }
+        problem.check()?;
+        Ok(Self { problem, averages })
+    }
+
+    /// Adds what another file has seen; features and classes must be the same, in order.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        let differ = |what: &str, a: &[String], b: &[String]| {
+            let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+            let name =
+                |list: &[String]| list.get(at).map_or("nothing".into(), |n| format!("{n:?}"));
+            Error::Data(format!(
+                "{what} {at} is {} in one file and {} in the other; only averages of the same \
+                 columns can be merged",
+                name(a),
+                name(b)
+            ))
+        };
+        let (a, b) = (&self.problem, &other.problem);
+        if a.names != b.names {
+            return Err(differ("feature", &a.names, &b.names));
+        }
+        if a.classes != b.classes {
+            return Err(differ("class", &a.classes, &b.classes));
+        }
+        self.averages.merge(&other.averages)
+    }
+}

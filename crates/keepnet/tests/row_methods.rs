@@ -1,0 +1,310 @@
+//! Every method on rows, through the registry: blocks, saving, sparse rows, refusals, worked steps.
+
+use keepnet::registry::{self, MethodSpec};
+use keepnet::{Budget, Row, RowBlock, RowLearner, RowProblem, Selection, Stream};
+
+const P: usize = 12;
+
+fn random(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(2).wrapping_add(1);
+    move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
+    }
+}
+
+/// Rows of which the first three features matter; about half the values are zero.
+fn rows(n: usize, seed: u64, classes: bool) -> Vec<(Vec<f64>, f64, f64)> {
+    let mut next = random(seed);
+    let mut row = || {
+        let x: Vec<f64> = (0..P).map(|_| if next() < 0.0 { 0.0 } else { 2.0 * next() }).collect();
+        let u = 2.0 * x[0] - 1.5 * x[1] + x[2] + 0.3 * next();
+        let y = if classes { f64::from(u8::from(u > 0.0)) } else { u };
+        (x, y, 0.5 + next().abs())
+    };
+    (0..n).map(|_| row()).collect()
+}
+
+fn block(rows: &[(Vec<f64>, f64, f64)], sparse: bool) -> RowBlock {
+    let mut block = RowBlock::new(P, rows.len());
+    for (x, y, w) in rows {
+        if sparse {
+            let index: Vec<u32> = (0..P as u32).filter(|j| x[*j as usize] != 0.0).collect();
+            let value: Vec<f64> = index.iter().map(|j| x[*j as usize]).collect();
+            block.push(Row::Sparse { index: &index, value: &value }, *y, *w).unwrap();
+        } else {
+            block.push(Row::F64(x), *y, *w).unwrap();
+        }
+    }
+    block
+}
+
+fn names() -> Vec<&'static str> {
+    let rows = |m: &&&registry::MethodInfo| m.stream == Stream::Samples;
+    registry::methods().iter().filter(rows).map(|m| m.name).collect()
+}
+
+fn problem(name: &str) -> (RowProblem, bool) {
+    let classes = matches!(name, "ofs" | "sofs");
+    (if classes { RowProblem::binary(P) } else { RowProblem::regression(P) }, classes)
+}
+
+fn make(name: &str, spec: &MethodSpec) -> Box<dyn RowLearner> {
+    let method = registry::find(name).unwrap();
+    registry::make_rows(method, spec, &problem(name).0, Budget::unlimited()).unwrap()
+}
+
+fn shown(s: &Selection) -> String {
+    let features: Vec<_> = s.selected.iter().map(|f| (f.id, &f.coefficient, f.score)).collect();
+    format!("{features:?} {:?} {:?} {:?}", s.intercept, s.loss, s.metrics)
+}
+
+#[test]
+fn source_blocks_and_looks_change_no_digit() {
+    for name in names() {
+        let all = rows(700, 3, problem(name).1);
+        let mut once = make(name, &MethodSpec::k(3));
+        once.learn_block(&block(&all, false)).unwrap();
+        let mut parts = make(name, &MethodSpec::k(3));
+        for part in all.chunks(61) {
+            parts.learn_block(&block(part, false)).unwrap();
+            parts.selection().unwrap();
+        }
+        let (a, b) = (once.selection().unwrap(), parts.selection().unwrap());
+        assert_eq!(shown(&a), shown(&b), "{name}");
+        assert_eq!(a.selected.len(), if name == "ols" { P } else { 3 }, "{name}");
+    }
+}
+
+#[test]
+fn a_saved_learner_goes_on_as_if_never_saved() {
+    for name in names() {
+        let all = rows(400, 4, problem(name).1);
+        let mut whole = make(name, &MethodSpec::k(4));
+        whole.learn_block(&block(&all, false)).unwrap();
+        let mut first = make(name, &MethodSpec::k(4));
+        first.learn_block(&block(&all[..150], false)).unwrap();
+        let mut second = make(name, &MethodSpec::k(4));
+        second.restore(&first.save().unwrap()).unwrap();
+        second.learn_block(&block(&all[150..], false)).unwrap();
+        let (a, b) = (whole.selection().unwrap(), second.selection().unwrap());
+        assert_eq!(shown(&a), shown(&b), "{name}");
+        assert!(second.restore(b"nonsense").is_err(), "{name}");
+    }
+}
+
+#[test]
+fn sparse_rows_give_the_model_of_dense_rows() {
+    for name in names() {
+        let all = rows(600, 5, problem(name).1);
+        let models = [false, true].map(|sparse| {
+            // f64 products, so that dense and sparse differ by f64 rounding alone.
+            let spec =
+                match registry::find(name).unwrap().settings.iter().any(|s| s.name == "products") {
+                    true => MethodSpec::k(4).set("products", "f64"),
+                    false => MethodSpec::k(4),
+                };
+            let mut learner = make(name, &spec);
+            learner.learn_block(&block(&all, sparse)).unwrap();
+            learner.selection().unwrap()
+        });
+        assert_eq!(models[0].indices(), models[1].indices(), "{name}");
+        for (a, b) in models[0].selected.iter().zip(&models[1].selected) {
+            let (a, b) = (a.coefficient[0], b.coefficient[0]);
+            assert!((a - b).abs() < 1e-9 * (1.0 + a.abs()), "{name}: {a} {b}");
+        }
+    }
+}
+
+#[test]
+fn averages_find_the_features_that_matter() {
+    for name in names() {
+        if registry::find(name).unwrap().settings.iter().any(|s| s.name == "products") {
+            let mut learner = make(name, &MethodSpec::k(3));
+            learner.learn_block(&block(&rows(3000, 6, false), false)).unwrap();
+            let selection = learner.selection().unwrap();
+            if name != "ols" {
+                let mut found = selection.indices();
+                found.sort_unstable();
+                assert_eq!(found, [0, 1, 2], "{name}");
+            }
+            let mut out = [0.0];
+            let mut x = vec![0.0; P];
+            x[0] = 1.0;
+            learner.predict(Row::F64(&x), &mut out).unwrap();
+            assert!((out[0] - 2.0).abs() < 0.1, "{name}: {}", out[0]);
+        }
+    }
+}
+
+#[test]
+fn the_number_of_features_is_chosen_when_k_is_not_given() {
+    for choose in ["bic", "ebic", "holdout"] {
+        for name in ["annealed-ridge", "olsth", "ofsa", "olasso", "omcp"] {
+            let spec = MethodSpec::default().set("choose", choose);
+            let mut learner = make(name, &spec);
+            learner.learn_block(&block(&rows(4000, 7, false), false)).unwrap();
+            let selection = learner.selection().unwrap();
+            let found = selection.indices();
+            assert!([0, 1, 2].iter().all(|j| found.contains(j)), "{name} {choose}: {found:?}");
+            assert!(found.len() <= 6, "{name} {choose}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn three_classes_share_one_choice() {
+    let problem = RowProblem {
+        classes: vec!["a".into(), "b".into(), "c".into()],
+        ..RowProblem::regression(P)
+    };
+    let class = |x: &[f64]| {
+        if x[0] > 1.0 {
+            0.0
+        } else if x[5] > 0.8 {
+            1.0
+        } else {
+            2.0
+        }
+    };
+    let all: Vec<_> =
+        rows(3000, 8, false).into_iter().map(|(x, _, w)| (x.clone(), class(&x), w)).collect();
+    for name in ["annealed-ridge", "olsth", "ofsa"] {
+        let method = registry::find(name).unwrap();
+        let mut learner =
+            registry::make_rows(method, &MethodSpec::k(2), &problem, Budget::unlimited()).unwrap();
+        learner.learn_block(&block(&all, false)).unwrap();
+        let selection = learner.selection().unwrap();
+        let mut found = selection.indices();
+        found.sort_unstable();
+        assert_eq!(found, [0, 5], "{name}");
+        assert_eq!((selection.intercept.len(), selection.selected[0].coefficient.len()), (3, 3));
+    }
+    let lasso = registry::find("olasso").unwrap();
+    let refused = registry::make_rows(lasso, &MethodSpec::k(2), &problem, Budget::unlimited());
+    assert!(refused.err().unwrap().to_string().contains("3 classes"));
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_reason() {
+    let refused = |name: &str, spec: MethodSpec| {
+        let method = registry::find(name).unwrap();
+        let made = registry::make_rows(method, &spec, &problem(name).0, Budget::unlimited());
+        made.err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    assert!(refused("sgd", MethodSpec::default()).contains("k is not given"));
+    assert!(refused("ofsa", MethodSpec::k(2).set("step", 2.5)).contains("step is 2.5"));
+    assert!(refused("omcp", MethodSpec::k(2).set("gamma", 1)).contains("above 1"));
+    assert!(
+        refused("olasso", MethodSpec::k(2).set("solver", "magic")).contains("lars, cd or ista")
+    );
+    assert!(refused("olsth", MethodSpec::k(2).set("drop", 1)).contains("olsth knows"));
+    let holdout = MethodSpec::k(2).set("choose", "holdout").set("forget", 0.1);
+    assert!(refused("ofsa", holdout).contains("forgetting"));
+    let few = block(&rows(5, 9, false), false);
+    let mut olsth = make("olsth", &MethodSpec::k(2));
+    olsth.learn_block(&few).unwrap();
+    assert!(olsth.selection().unwrap_err().to_string().contains("needs more than"));
+    let method = registry::find("olsth").unwrap();
+    let tight = registry::make_rows(
+        method,
+        &MethodSpec::k(2),
+        &RowProblem::regression(10_000),
+        Budget::bytes(1 << 20),
+    );
+    assert!(tight.err().unwrap().to_string().contains("raise --memory"));
+}
+
+/// One learner, two rows, weights by feature.
+fn weights(name: &str, spec: &MethodSpec, classes: bool, rows: &[([f64; 2], f64)]) -> Vec<f64> {
+    let problem = if classes { RowProblem::binary(2) } else { RowProblem::regression(2) };
+    let method = registry::find(name).unwrap();
+    let mut learner = registry::make_rows(method, spec, &problem, Budget::unlimited()).unwrap();
+    for (x, y) in rows {
+        let mut block = RowBlock::new(2, 1);
+        block.push(Row::F64(x), *y, 1.0).unwrap();
+        learner.learn_block(&block).unwrap();
+    }
+    let selection = learner.selection().unwrap();
+    let mut w = vec![0.0; 2];
+    selection.selected.iter().for_each(|f| w[f.id.index as usize] = f.coefficient[0]);
+    w
+}
+
+fn near(a: &[f64], b: [f64; 2]) {
+    assert!((a[0] - b[0]).abs() < 1e-12 && (a[1] - b[1]).abs() < 1e-12, "{a:?} {b:?}");
+}
+
+#[test]
+fn rules_step_as_worked_by_hand() {
+    let spec = MethodSpec::k(2).set("rate", 0.2).set("power", 0);
+    // eta = 0.2 / 2 = 0.1. Row (1, 2), y 3: f = 0, slope -3, w = (0.3, 0.6), b0 = 0.3.
+    let one = [([1.0, 2.0], 3.0)];
+    near(&weights("sgd", &spec, false, &one), [0.3, 0.6]);
+    // Row (1, -1), y 0: f = 0.3 - 0.6 + 0.3 = 0, nothing moves.
+    let two = [([1.0, 2.0], 3.0), ([1.0, -1.0], 0.0)];
+    near(&weights("sgd", &spec, false, &two), [0.3, 0.6]);
+    near(&weights("siht", &MethodSpec { k: Some(1), ..spec.clone() }, false, &one), [0.0, 0.6]);
+    // A soft threshold of eta lambda = 0.1 after each row: after row 1 (0.2, 0.5);
+    // row 2: f = 0.2 - 0.5 + 0.3 = 0, so (0.1, 0.4).
+    near(&weights("opg", &spec.clone().set("lambda", 1), false, &two), [0.1, 0.4]);
+    // Every 2 rows by 2 * 0.1 * 0.5 = 0.1.
+    let truncated = spec.clone().set("lambda", 0.5).set("every", 2);
+    near(&weights("truncated-gradient", &truncated, false, &two), [0.2, 0.5]);
+    // theta 0.5 spares the larger weight.
+    near(&weights("truncated-gradient", &truncated.set("theta", 0.5), false, &two), [0.2, 0.6]);
+    // Dual averaging, gamma p = 1: G = (-3, -6), w = -(1/1) soft(G, 1) = (2, 5).
+    let rda = MethodSpec::k(2).set("gamma", 0.5).set("lambda", 1);
+    near(&weights("rda", &rda, false, &one), [2.0, 5.0]);
+    // Perceptron: y = +1, w = 0.2 (3, 4); |w| = 1 within the ball of radius 10.
+    let hit = [([3.0, 4.0], 1.0)];
+    near(&weights("ofs", &MethodSpec::k(2), true, &hit), [0.6, 0.8]);
+    // lambda 4: the ball has radius 0.5.
+    near(&weights("ofs", &MethodSpec::k(2).set("lambda", 4), true, &hit), [0.3, 0.4]);
+    // SOFS, r 1: beta = 1 / (1 + 25), w = (3, 4) / 26; Sigma = (1/10, 1/17), so k 1 keeps x_1.
+    near(&weights("sofs", &MethodSpec::k(2), true, &hit), [3.0 / 26.0, 4.0 / 26.0]);
+    near(&weights("sofs", &MethodSpec::k(1), true, &hit), [0.0, 4.0 / 26.0]);
+    // ADMM, eta 1, rho 1, lambda 1: x = -g / 2 = (1.5, 3), z = soft(x, 1) = (0.5, 2).
+    let admm = MethodSpec::k(2).set("rate", 1).set("rho", 1).set("lambda", 1);
+    near(&weights("opg-sadmm", &admm, false, &one), [0.5, 2.0]);
+    // Dual averaging ADMM: x = 1 * (3, 6), z = (2, 5).
+    near(&weights("rda-sadmm", &admm, false, &one), [2.0, 5.0]);
+}
+
+#[test]
+fn regret_falls_and_is_not_negative() {
+    let spec = MethodSpec::k(3).set("regret", true).set("rate", 0.5);
+    let mut learner = make("sgd", &spec);
+    let mut course = Vec::new();
+    for part in rows(6000, 10, false).chunks(1000) {
+        learner.learn_block(&block(part, false)).unwrap();
+        let selection = learner.selection().unwrap();
+        let (_, value) = selection.metrics.iter().find(|m| m.0 == "regret").unwrap();
+        let keepnet::Value::Float(regret) = value else { panic!("regret is a number") };
+        course.push(*regret);
+    }
+    assert!(course.windows(2).all(|w| w[1] < w[0]) && course[5] > 0.0, "{course:?}");
+}
+
+#[test]
+fn an_active_set_depends_on_rows_alone_and_survives_saving() {
+    let spec = MethodSpec::k(2).set("active", 8);
+    let all = rows(5000, 11, false);
+    for sparse in [false, true] {
+        let mut once = make("annealed-ridge", &spec);
+        once.learn_block(&block(&all, sparse)).unwrap();
+        let mut parts = make("annealed-ridge", &spec);
+        for part in all.chunks(333) {
+            parts.learn_block(&block(part, sparse)).unwrap();
+            let mut taken_up = make("annealed-ridge", &spec);
+            taken_up.restore(&parts.save().unwrap()).unwrap();
+            parts = taken_up;
+        }
+        let (a, b) = (once.selection().unwrap(), parts.selection().unwrap());
+        assert_eq!(shown(&a), shown(&b));
+        let mut found = a.indices();
+        found.sort_unstable();
+        assert_eq!(found, [0, 1]);
+    }
+}
