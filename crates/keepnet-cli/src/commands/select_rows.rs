@@ -304,6 +304,7 @@ pub fn publish(
         complete: parts.complete,
         read: Duration::from_secs_f64(read),
         select: Duration::from_secs_f64(select),
+        groups: None,
     };
     let run = Run {
         seconds: parts.seconds,
