@@ -140,7 +140,8 @@ fn three_classes_and_numbers_as_targets_follow_the_same_rules() {
     use keepnet::Target;
     for seed in 0..600 {
         let mut data = random(seed);
-        let third = |(i, y): (usize, &f64)| if (i * 7 + seed as usize) % 5 == 0 { 2.0 } else { *y };
+        let moved = |i: usize| (i * 7 + seed as usize).is_multiple_of(5);
+        let third = |(i, y): (usize, &f64)| if moved(i) { 2.0 } else { *y };
         data.y = data.y.iter().enumerate().map(third).collect();
         (data.y[0], data.y[1], data.y[2]) = (0.0, 1.0, 2.0);
         for m in [Measure::Su, Measure::Mi, Measure::Z] {
