@@ -160,9 +160,8 @@ impl Coded {
             };
             mutual = mutual.min(at(ends[0]).max(at(ends[1])));
         }
-        // Each rounded term may be half a unit off.
-        let slack = (a.counts.len() + 1) * (b.counts.len() + 1) + 8;
-        self.info(mutual + slack as u64, ha + hb)
+        let slack = e.rounding(2 * (a.counts.len() + 1) * (b.counts.len() + 1) + 16);
+        self.info(mutual + slack, ha + hb)
     }
 
     fn info(&self, mutual: u64, entropies: u64) -> Information {

@@ -7,13 +7,13 @@
 //! I(X;Y) = H(X) + H(Y) - H(X,Y) = (1/n) (g(n) + sum g(c_xy) - sum g(c_x) - sum g(c_y))
 //! ```
 //!
-//! with `g(c) = c log2 c`. `g` is rounded once to a multiple of 2^-36 (coarser past four million
-//! rows, so that no sum overflows) and summed as an integer: a relabelled copy of a column has the same digits, `I(X;X)` is `H(X)` to the last bit, and a
+//! with `g(c) = c log2 c`. `g` is rounded once to a multiple of 2^-44 (coarser from some thousand
+//! rows on, so that no sum overflows) and summed as an integer: a relabelled copy of a column has the same digits, `I(X;X)` is `H(X)` to the last bit, and a
 //! sum that is zero but for the rounding of its terms is known to be so. One table look-up a
 //! cell, no logarithm. The table takes 8 n bytes.
 
 /// Binary digits kept after the point where there is room for them.
-const FINEST: i32 = 36;
+const FINEST: i32 = 44;
 
 /// The table of `g(c)` for `c` up to `n`.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Entropies {
     g: Vec<u64>,
     n: usize,
     unit: f64,
+    // Units by which the logarithms themselves may be off.
+    noise: u64,
 }
 
 impl Entropies {
@@ -31,7 +33,8 @@ impl Entropies {
         // Twice g(n) must stay below 2^63.
         let room = 61 - (g(n).max(1.0).log2().ceil() as i32);
         let unit = f64::from(room.min(FINEST)).exp2();
-        Self { g: (0..=n).map(|c| (g(c) * unit).round() as u64).collect(), n, unit }
+        let noise = (4.0 * g(n) * f64::EPSILON * unit).ceil() as u64;
+        Self { g: (0..=n).map(|c| (g(c) * unit).round() as u64).collect(), n, unit, noise }
     }
 
     /// Rows in all.
@@ -65,7 +68,13 @@ impl Entropies {
     #[must_use]
     pub fn mutual(&self, joint: u64, a: u64, b: u64, terms: usize) -> u64 {
         let information = (self.g[self.n] + joint).saturating_sub(a + b);
-        if information <= (terms as u64 + 1).div_ceil(2) { 0 } else { information }
+        if information <= self.rounding(terms) { 0 } else { information }
+    }
+
+    /// Units by which a sum of so many terms may be off.
+    #[must_use]
+    pub fn rounding(&self, terms: usize) -> u64 {
+        (terms as u64 + 1).div_ceil(2) + self.noise
     }
 
     /// Bits from `n` times bits in units.

@@ -112,9 +112,9 @@ impl G2 {
                 .map(|c| e.g(stratum.iter().skip(c).step_by(classes).sum()))
                 .sum::<u64>();
         }
-        let terms = (self.cells.len() * 2 + 4) as u64;
+        let rounding = e.rounding(4 * self.cells.len() + 8);
         let units = plus.saturating_sub(minus);
-        let bits = if units <= terms { 0.0 } else { e.bits(units) * self.n as f64 };
+        let bits = if units <= rounding { 0.0 } else { e.bits(units) * self.n as f64 };
         2.0 * std::f64::consts::LN_2 * bits
     }
 

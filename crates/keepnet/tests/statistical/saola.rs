@@ -134,3 +134,30 @@ fn class_weights_act_as_copies_of_rows() {
         assert_eq!(listed(&weighted), listed(&copied), "seed {seed}");
     }
 }
+
+#[test]
+fn three_classes_and_numbers_as_targets_follow_the_same_rules() {
+    use keepnet::Target;
+    for seed in 0..600 {
+        let mut data = random(seed);
+        let moved = |i: usize| (i * 7 + seed as usize).is_multiple_of(5);
+        let third = |(i, y): (usize, &f64)| if moved(i) { 2.0 } else { *y };
+        data.y = data.y.iter().enumerate().map(third).collect();
+        (data.y[0], data.y[1], data.y[2]) = (0.0, 1.0, 2.0);
+        for m in [Measure::Su, Measure::Mi, Measure::Z] {
+            let want = brute(&data, m, false, 0.3, None);
+            let mut spec = MethodSpec::default().set("measure", m.name());
+            if m == Measure::Z {
+                spec = spec.set("alpha", 0.3);
+            }
+            let storage = STORAGES[seed as usize % 6];
+            let names = ["0", "1", "2"].map(String::from).to_vec();
+            let codes = data.y.iter().map(|y| *y as u32).collect();
+            let classes = Problem::new(Target::Classes { names, codes });
+            for problem in [classes, Problem::regression(data.y.clone())] {
+                let got = run(&data, storage, "saola", &spec, problem, None);
+                assert_eq!(listed(&got), want, "seed {seed} {m:?} {storage:?}");
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use keepnet::check::check_block;
 use keepnet::{
     Budget, ColumnBlock, ColumnSelector, Driver, FeatureSource, Groups, Lane, MethodSpec, Problem,
-    Quiet, RunOptions, Selection, Verdict, registry,
+    Quiet, RunOptions, Selection, registry,
 };
 
 use crate::data::{Data, Storage, listed, random, run, source};
@@ -179,6 +179,27 @@ fn the_result_has_strengths_p_values_and_no_coefficients() {
             assert_eq!(s.p_value.is_some(), got.p_value_kind.is_some());
         }
         assert!(got.selected.windows(2).all(|w| w[0].score >= w[1].score));
-        let _ = Verdict::Kept;
+    }
+}
+
+#[test]
+fn neither_blocks_nor_threads_change_a_digit() {
+    for seed in 0..20 {
+        let data = random(seed);
+        for (name, settings) in METHODS {
+            let mut want: Option<Selection> = None;
+            for (width, threads) in [(1, 1), (5, 2), (64, 3)] {
+                let selector = make(name, &spec(settings), &data, Budget::unlimited());
+                let lanes = vec![Lane::new(Problem::binary(&data.y), selector)];
+                let mut source = source(&data, Storage::Mixed);
+                let options = RunOptions { scans: 1, width, ..RunOptions::default() };
+                let driver = Driver::new(&mut source, lanes, options).unwrap();
+                let driver = driver.with_groups(Groups::block(3).unwrap());
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let report = pool.install(|| driver.run(&mut Quiet)).unwrap();
+                let got = report.lanes[0].selection.clone();
+                same(want.get_or_insert_with(|| got.clone()), &got);
+            }
+        }
     }
 }
