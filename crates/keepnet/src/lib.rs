@@ -5,7 +5,7 @@
 //! engine: no file formats, no command line.
 //!
 //! **What flows.** [`source`] says where features come from, [`block`] holds those just read,
-//! [`column`] stores values in the width they came in (dense, sparse, bits, codes) and
+//! [`mod@column`] stores values in the width they came in (dense, sparse, bits, codes) and
 //! [`order`] gives the order of each scan. [`target`] holds what is asked of the rows: target,
 //! weights, offset, covariates and which rows count.
 //!
