@@ -29,33 +29,46 @@ pub trait Loss: Send + Sync {
     }
 
     /// `sum v_i l(u_i, y_i)`.
-    fn value(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>) -> f64 {
-        each(u, y, weight).map(|(u, y, v)| v * self.at(u, y).0).sum()
-    }
+    fn value(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>) -> f64;
 
     /// `out_i = v_i l'(u_i, y_i)`.
-    fn slopes(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]) {
-        for ((u, y, v), out) in each(u, y, weight).zip(out) {
-            *out = v * self.at(u, y).1;
-        }
-    }
+    fn slopes(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]);
 
     /// `out_i = v_i l''(u_i, y_i)`.
-    fn curvatures(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]) {
-        for ((u, y, v), out) in each(u, y, weight).zip(out) {
-            *out = v * self.at(u, y).2;
-        }
-    }
+    fn curvatures(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]);
 }
 
-fn each<'a>(
-    u: &'a [f64],
-    y: &'a [f64],
-    weight: Option<&'a [f64]>,
-) -> impl Iterator<Item = (f64, f64, f64)> + 'a {
-    let weight = move |i: usize| weight.map_or(1.0, |v| v[i]);
-    u.iter().zip(y).enumerate().map(move |(i, (u, y))| (*u, *y, weight(i)))
+/// The three loops over slices, from one function each of `(self, u, y)`: what is not asked for
+/// is not computed, which for the logistic loss is a logarithm a sample.
+macro_rules! over_slices {
+    ($value:path, $slope:path, $curve:path) => {
+        fn value(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>) -> f64 {
+            match weight {
+                None => u.iter().zip(y).map(|(u, y)| $value(self, *u, *y)).sum(),
+                Some(v) => u.iter().zip(y).zip(v).map(|((u, y), v)| v * $value(self, *u, *y)).sum(),
+            }
+        }
+
+        fn slopes(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]) {
+            for ((out, u), y) in out.iter_mut().zip(u).zip(y) {
+                *out = $slope(self, *u, *y);
+            }
+            if let Some(v) = weight {
+                crate::kernel::scale_by(out, v);
+            }
+        }
+
+        fn curvatures(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]) {
+            for ((out, u), y) in out.iter_mut().zip(u).zip(y) {
+                *out = $curve(self, *u, *y);
+            }
+            if let Some(v) = weight {
+                crate::kernel::scale_by(out, v);
+            }
+        }
+    };
 }
+use over_slices;
 
 /// Which loss, as the user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Squared epsilon-insensitive loss (SVM regression): `max(0, |u - y| - eps)^2 / 2`.
 
-use super::Loss;
+use super::{Loss, over_slices};
 use crate::error::{Error, Result};
 
 /// `max(0, |u - y| - eps)^2 / 2`.
@@ -16,12 +16,26 @@ impl SquaredEpsilon {
         }
         Ok(Self { epsilon })
     }
+
+    fn one(&self, u: f64, y: f64) -> f64 {
+        let z = ((u - y).abs() - self.epsilon).max(0.0);
+        0.5 * z * z
+    }
+
+    fn slope(&self, u: f64, y: f64) -> f64 {
+        let r = u - y;
+        (r.abs() - self.epsilon).max(0.0) * r.signum()
+    }
+
+    fn curve(&self, u: f64, y: f64) -> f64 {
+        if (u - y).abs() > self.epsilon { 1.0 } else { 0.0 }
+    }
 }
 
 impl Loss for SquaredEpsilon {
     fn at(&self, u: f64, y: f64) -> (f64, f64, f64) {
-        let r = u - y;
-        let z = (r.abs() - self.epsilon).max(0.0);
-        (0.5 * z * z, z * r.signum(), if z > 0.0 { 1.0 } else { 0.0 })
+        (self.one(u, y), self.slope(u, y), self.curve(u, y))
     }
+
+    over_slices!(Self::one, Self::slope, Self::curve);
 }

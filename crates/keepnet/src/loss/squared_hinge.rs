@@ -1,13 +1,29 @@
 //! Squared hinge loss of a label -1 or 1: `max(0, 1 - u y)^2 / 2`.
 
-use super::Loss;
+use super::{Loss, over_slices};
 
 /// `max(0, 1 - u y)^2 / 2`.
 pub struct SquaredHinge;
 
+impl SquaredHinge {
+    fn one(&self, u: f64, y: f64) -> f64 {
+        let z = (1.0 - u * y).max(0.0);
+        0.5 * z * z
+    }
+
+    fn slope(&self, u: f64, y: f64) -> f64 {
+        -(1.0 - u * y).max(0.0) * y
+    }
+
+    fn curve(&self, u: f64, y: f64) -> f64 {
+        if 1.0 - u * y > 0.0 { 1.0 } else { 0.0 }
+    }
+}
+
 impl Loss for SquaredHinge {
     fn at(&self, u: f64, y: f64) -> (f64, f64, f64) {
-        let z = (1.0 - u * y).max(0.0);
-        (0.5 * z * z, -z * y, if z > 0.0 { 1.0 } else { 0.0 })
+        (self.one(u, y), self.slope(u, y), self.curve(u, y))
     }
+
+    over_slices!(Self::one, Self::slope, Self::curve);
 }

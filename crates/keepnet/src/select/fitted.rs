@@ -1,13 +1,10 @@
-//! What the methods with a model share: limits on `k`, the reserve, and the final selection.
+//! What the methods with a model share: the limit on `k` and the final selection.
 
-use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::kept::{Kept, KeptSet};
 use crate::refit::{Outputs, refit};
-use crate::registry::MethodSpec;
 use crate::selection::{CovariateWeight, Selected, Selection};
-use crate::target::Problem;
 
 /// With the squared loss `k` columns fit any `k` rows: refused.
 pub(super) fn check_k(k: usize, n: usize) -> Result<()> {
@@ -16,19 +13,6 @@ pub(super) fn check_k(k: usize, n: usize) -> Result<()> {
     }
     let got = format!("{k} with {n} rows");
     Err(Error::param("k", got, "below the number of rows for the squared loss"))
-}
-
-/// The default reserve under a memory limit: `None` where `k` columns more would fit.
-pub(super) fn affordable_reserve(
-    spec: &MethodSpec,
-    problem: &Problem,
-    budget: &Budget,
-) -> Option<usize> {
-    let column = spec.column_bytes.unwrap_or(8 * problem.n() as u64).max(1);
-    let most = usize::try_from(budget.limit()? / column).unwrap_or(usize::MAX);
-    let k = spec.k?;
-    // One column more than k + reserve is held while the two change places.
-    (most < 2 * k + 1).then(|| most.saturating_sub(k + 1))
 }
 
 /// Refits the model slots and says what is kept.

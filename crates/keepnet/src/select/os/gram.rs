@@ -30,8 +30,8 @@ use crate::snapshot::{decode, encode};
 const MARGIN: f64 = 1.0 + 1e-9;
 /// Features looked at for company when products are computed.
 const LOOK: usize = 16;
-/// Failed bounds after which a fresh gradient is worth its cost.
-const PATIENCE: usize = 4;
+/// Failed bounds after which a fresh gradient is worth its cost, at first and at most.
+const PATIENCE: (usize, usize) = (4, 64);
 
 pub(super) struct GramWork {
     y: Vec<Vec<f64>>,
@@ -59,8 +59,11 @@ struct Block {
     anchor: Anchor,
     /// The last bound that was tried: step length and least weight.
     tried: Option<(f64, f64)>,
-    /// Bounds that failed although the newcomer went, since the anchor was set.
+    /// Bounds that failed since the anchor was set, and how many may before it is set anew.
     wasted: usize,
+    patience: usize,
+    /// Products of the block's features with the anchor's gradient, where they were taken.
+    old: Vec<Option<f64>>,
 }
 
 /// An older gradient and how far the prediction has moved since.
@@ -116,6 +119,7 @@ impl GramWork {
             r
         };
         self.block.wasted = 0;
+        self.block.old.fill(None);
         self.block.anchor = Anchor {
             residual: (0..count).map(residual).collect(),
             w: model.w.clone(),
@@ -125,37 +129,50 @@ impl GramWork {
     }
 
     /// A bound on the newcomer's total slope from the anchor's gradient.
-    fn bound(&self, model: &Model, x: &Feature<'_>) -> f64 {
-        let norm = model.frame.square(&x.stats).sqrt();
-        let of = |c: usize| {
-            let old = x.column().dot(&self.block.anchor.residual[c]) / model.frame.weight_sum();
-            old.abs() + norm * self.moved(model, c)
+    fn bound(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
+        let count = model.count();
+        let old = match self.block.old[t] {
+            Some(old) => old,
+            None => {
+                let residual = &self.block.anchor.residual;
+                let of = |c: usize| (x.column().dot(&residual[c]) / model.frame.weight_sum()).abs();
+                (0..count).map(of).sum()
+            }
         };
-        (0..model.count()).map(of).sum()
+        self.block.old[t] = Some(old);
+        let norm = model.frame.square(&x.stats).sqrt();
+        old + norm * (0..count).map(|c| self.moved(model, c)).sum::<f64>()
     }
 
     /// Loads the products of `features[t]`, together with those of the next ones that the bound
     /// will not settle either.
     fn load_row(&mut self, model: &Model, t: usize, features: &[Feature<'_>]) {
         let mut rows = std::mem::take(&mut self.block.rows);
-        let targets: Vec<&[f64]> = self.y.iter().map(Vec::as_slice).collect();
+        let y = std::mem::take(&mut self.y);
+        let targets: Vec<&[f64]> = y.iter().map(Vec::as_slice).collect();
         let against =
             Against { frame: &model.frame, kept: &model.kept, scales: &[None], extra: &targets };
         if !rows.has(t) {
-            let needed = |i: &usize| {
-                !rows.has(*i)
-                    && model.kept.slot(features[*i].id).is_none()
+            let mut group = vec![t];
+            for i in t + 1..features.len().min(t + LOOK) {
+                if group.len() == GROUP {
+                    break;
+                }
+                let needed = !rows.has(i)
+                    && model.kept.slot(features[i].id).is_none()
                     && self.block.tried.is_none_or(|(eta, least)| {
-                        eta * self.bound(model, &features[*i]) * MARGIN >= least
-                    })
-            };
-            let later = (t + 1..features.len().min(t + LOOK)).filter(needed).take(GROUP - 1);
-            let group: Vec<usize> = std::iter::once(t).chain(later).collect();
+                        eta * self.bound(model, i, &features[i]) * MARGIN >= least
+                    });
+                if needed {
+                    group.push(i);
+                }
+            }
             rows.fill(against, model.clock, features, &group);
         }
         let total = model.frame.weight_sum();
         let row = rows.take(against, |slot| model.born[slot], t, &features[t]);
         self.block.rows = rows;
+        self.y = y;
         self.block.row = row.kept.iter().map(|raw| raw / total).collect();
         self.block.row_xy = row.extra.iter().map(|raw| raw / total).collect();
     }
@@ -183,6 +200,8 @@ impl Work for GramWork {
     fn begin(&mut self, model: &Model, features: &[Feature<'_>]) {
         self.block.rows.reset(features.len());
         self.block.tried = None;
+        self.block.old = vec![None; features.len()];
+        self.block.patience = self.block.patience.max(PATIENCE.0);
         self.set_anchor(model);
     }
 
@@ -194,13 +213,25 @@ impl Work for GramWork {
             .collect();
     }
 
-    fn surely_below(&mut self, model: &Model, x: &Feature<'_>, eta: f64, least: f64) -> bool {
-        if self.block.wasted > PATIENCE {
+    fn surely_below(
+        &mut self,
+        model: &Model,
+        t: usize,
+        x: &Feature<'_>,
+        eta: f64,
+        least: f64,
+    ) -> bool {
+        if self.block.wasted > self.block.patience {
+            // A fresh gradient that does not help either is asked for less often.
+            self.block.patience = PATIENCE.1.min(2 * self.block.patience);
             self.set_anchor(model);
         }
         self.block.tried = Some((eta, least));
-        let below = eta * self.bound(model, x) * MARGIN < least;
+        let below = eta * self.bound(model, t, x) * MARGIN < least;
         self.block.wasted += usize::from(!below);
+        if below {
+            self.block.patience = PATIENCE.0;
+        }
         below
     }
 

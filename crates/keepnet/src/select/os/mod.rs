@@ -135,7 +135,14 @@ trait Work: Send {
     /// Slopes of the kept set and the intercept alone.
     fn kept_slopes(&mut self, model: &Model, out: &mut Slopes);
     /// Whether the newcomer's weight, `eta` times its slope, is sure to stay below `least`.
-    fn surely_below(&mut self, model: &Model, x: &Feature<'_>, eta: f64, least: f64) -> bool;
+    fn surely_below(
+        &mut self,
+        model: &Model,
+        t: usize,
+        x: &Feature<'_>,
+        eta: f64,
+        least: f64,
+    ) -> bool;
     /// The slope of `features[t]`, after [`Work::kept_slopes`] of the same arrival.
     fn newcomer_slope(
         &mut self,

@@ -1,6 +1,7 @@
 //! Losses other than squared: prediction, gradient and the kept set's slopes in one pass.
 //!
-//! Rows are taken in chunks, each worked through in tiles that stay in cache: the tile's
+//! Where the kept set fits the last cache two passes over it are as fast, and are taken. Beyond,
+//! rows are taken in chunks, each worked through in tiles that stay in cache: the tile's
 //! prediction, its gradient, and the tile's share of every kept column's slope, so each kept
 //! column is read from memory once an arrival and not twice. Chunks have a fixed size and their
 //! shares are added in order, so threads change no digit.
@@ -18,6 +19,8 @@ use crate::kernel::{self, Lanes};
 use crate::refit::Outputs;
 use crate::snapshot::{decode, encode};
 
+/// Bytes of the kept set from which on one pass pays: below it stays in the last cache.
+const LARGE: u64 = 24 << 20;
 /// Rows that one thread works through at a time.
 const CHUNK: usize = 4096;
 /// Rows of a tile: a hundred f32 columns of this length fit the second cache.
@@ -122,6 +125,7 @@ impl Work for PassWork {
     fn kept_slopes(&mut self, model: &Model, out: &mut Slopes) {
         let (count, n) = (model.count(), model.frame.n());
         let columns: Vec<Column<'_>> = model.kept.columns().collect();
+        let large = model.kept.bytes() > LARGE;
         self.g.resize_with(count, Vec::new);
         out.kept = vec![0.0; model.w.len()];
         out.intercept = vec![0.0; count];
@@ -130,7 +134,7 @@ impl Work for PassWork {
             let g = &mut self.g[c];
             g.resize(n, 0.0);
             let fresh = self.state.fresh;
-            let raw = if !fresh && columns.iter().all(Column::is_dense) {
+            let raw = if large && !fresh && columns.iter().all(Column::is_dense) {
                 let mut u = start(model, &model.w, &model.b, c);
                 let work = u.chunks_mut(CHUNK).zip(g.chunks_mut(CHUNK)).enumerate();
                 let one = |(at, (u, g)): (usize, (&mut [f64], &mut [f64]))| {
@@ -169,7 +173,7 @@ impl Work for PassWork {
         self.state.fresh = true;
     }
 
-    fn surely_below(&mut self, _: &Model, _: &Feature<'_>, _: f64, _: f64) -> bool {
+    fn surely_below(&mut self, _: &Model, _: usize, _: &Feature<'_>, _: f64, _: f64) -> bool {
         // The gradient is at hand anyway: the exact slope is as cheap as a bound.
         false
     }

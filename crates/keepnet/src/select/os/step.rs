@@ -102,7 +102,7 @@ impl Os {
             false => None,
         };
         if let Some((least, _)) = least
-            && self.work.surely_below(&self.model, feature, eta, least)
+            && self.work.surely_below(&self.model, t, feature, eta, least)
         {
             self.take_step(trial);
             self.work.stepped();

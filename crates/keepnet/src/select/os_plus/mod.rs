@@ -49,8 +49,8 @@ use theta::Theta;
 pub struct OsPlusParams {
     /// Features to keep, at least 1 and below the number of rows for the squared loss.
     pub k: usize,
-    /// Further columns that wait outside the model; squared loss only. `None` takes `k`.
-    pub reserve: Option<usize>,
+    /// Further columns that wait outside the model; squared loss only.
+    pub reserve: usize,
     /// Share of `h` below which a Schur complement is taken to be impossible; `None` is `auto`.
     pub theta: Option<f64>,
     /// The loss; by task where `None`: squared for numbers, logistic for classes.
@@ -67,8 +67,8 @@ impl OsPlusParams {
     /// The defaults for `k` features.
     #[must_use]
     pub fn new(k: usize) -> Self {
-        let (reserve, theta, loss, epsilon) = (None, None, None, None);
-        Self { k, reserve, theta, loss, epsilon, ridge: 1e-2, intercept: true }
+        let (theta, loss, epsilon) = (None, None, None);
+        Self { k, reserve: 0, theta, loss, epsilon, ridge: 1e-2, intercept: true }
     }
 }
 
@@ -163,10 +163,10 @@ impl OsPlus {
         let mut warnings = Vec::new();
         let core: Box<dyn Core> = if kind == LossKind::Squared {
             fitted::check_k(params.k, n)?;
-            reserve = params.reserve.unwrap_or(params.k);
+            reserve = params.reserve;
             // Past half the rows the model would chase noise, unless k alone is past it.
             let most = (n / 2).saturating_sub(params.k);
-            if reserve > most && params.reserve.is_some() {
+            if reserve > most {
                 warnings.push(format!("the reserve was lowered to {most}: half the rows bound it"));
             }
             reserve = reserve.min(most);
@@ -180,7 +180,7 @@ impl OsPlus {
                 kept,
             )?)
         } else {
-            if params.reserve.is_some_and(|reserve| reserve > 0) {
+            if params.reserve > 0 {
                 warnings.push(format!("the {} loss has no reserve", kind.name()));
             }
             Box::new(Curved::new(&params, &frame, problem, kind, kept)?)
@@ -254,8 +254,8 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: &[
         SettingInfo {
             name: "reserve",
-            default: "k (squared loss), 0 (others)",
-            help: "columns that wait outside the model; 0 has the memory of os",
+            default: "0",
+            help: "columns that wait outside the model (squared loss): up to k buys recall at low noise",
         },
         SettingInfo {
             name: "theta",
@@ -287,12 +287,8 @@ fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn 
         None | Some("auto") => Ok(None),
         Some(_) => spec.get(name, 0.0, want).map(Some),
     };
-    let reserve = match spec.settings.contains_key("reserve") {
-        true => Some(spec.get("reserve", 0, "a whole number")?),
-        false => fitted::affordable_reserve(spec, problem, &budget),
-    };
     let params = OsPlusParams {
-        reserve,
+        reserve: spec.get("reserve", 0, "a whole number")?,
         theta: number("theta", "auto or a number from 0 to 1")?,
         loss: spec.loss,
         epsilon: number("epsilon", "a number of at least 0")?,
