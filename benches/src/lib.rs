@@ -3,9 +3,14 @@
 //! Every benchmark measures both sides of its ratio in one process, interleaved, and takes the
 //! best of several rounds: on a shared machine the ratio holds where the seconds do not.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use keepnet::order::generator;
+use keepnet::{
+    Budget, Driver, FeatureSource, Generated, Lane, MethodSpec, Problem, Quiet, Result, RunOptions,
+    Selection, registry,
+};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
@@ -132,4 +137,81 @@ pub fn sum_once(x: &[f32]) -> f64 {
             lanes.iter().map(|v| f64::from(*v)).sum::<f64>()
         })
         .sum()
+}
+
+/// Floats in memory as the bytes that a source shares.
+pub struct Floats(pub Arc<Vec<f32>>);
+
+impl AsRef<[u8]> for Floats {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+/// A source over a resident feature-major matrix of `n` rows; nothing is copied.
+pub fn resident(n: usize, x: &Arc<Vec<f32>>) -> Result<Generated> {
+    Generated::matrix(n, Arc::new(Floats(Arc::clone(x))), false)
+}
+
+/// One run of a method with its defaults apart from `spec` and `options`.
+pub fn select(
+    source: &mut dyn FeatureSource,
+    problem: Problem,
+    method: &str,
+    spec: &MethodSpec,
+    options: RunOptions,
+) -> Result<Selection> {
+    let selector = registry::make(registry::find(method)?, spec, &problem, Budget::unlimited())?;
+    let driver = Driver::new(source, vec![Lane::new(problem, selector)], options)?;
+    let mut report = driver.run(&mut Quiet)?;
+    Ok(report.lanes.remove(0).selection)
+}
+
+/// Thread counts worth measuring: one, and all where that is more.
+pub fn thread_counts() -> Vec<usize> {
+    let all = rayon::current_num_threads();
+    if all > 1 { vec![1, all] } else { vec![1] }
+}
+
+/// A pool of `threads` that lives on: threads that end take their processor time with them.
+pub fn pool(threads: usize) -> &'static rayon::ThreadPool {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    Box::leak(Box::new(pool))
+}
+
+/// Arguments: whole numbers in order, and `key=value` settings.
+pub struct Args {
+    numbers: Vec<usize>,
+    /// The settings.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Args {
+    /// Those of this process.
+    #[must_use]
+    pub fn parse() -> Self {
+        let all: Vec<String> = std::env::args().skip(1).collect();
+        let pair = |a: &String| a.split_once('=').map(|(k, v)| (k.to_string(), v.to_string()));
+        let settings = all.iter().filter_map(pair).collect();
+        Self { numbers: all.iter().filter_map(|a| a.parse().ok()).collect(), settings }
+    }
+
+    /// The number at place `i`, or `default`.
+    #[must_use]
+    pub fn at(&self, i: usize, default: usize) -> usize {
+        self.numbers.get(i).copied().unwrap_or(default)
+    }
+
+    /// `spec` with the settings on top.
+    #[must_use]
+    pub fn apply(&self, spec: MethodSpec) -> MethodSpec {
+        self.settings.iter().fold(spec, |spec, (key, value)| spec.set(key, value))
+    }
+}
+
+/// The machine's load, for the record: runnable processes over the last minute.
+#[must_use]
+pub fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().unwrap_or("unknown").to_string()
 }
