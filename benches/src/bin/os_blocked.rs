@@ -46,7 +46,8 @@ fn plain(
         w.iter_mut().zip(&*slopes).for_each(|(w, s)| *w -= eta / m * s);
         let newcomer = -eta * slopes[ids.len()];
         if ids.len() < k {
-            (ids.push(j), w.push(newcomer));
+            ids.push(j);
+            w.push(newcomer);
             continue;
         }
         let least = (0..k).min_by(|a, b| w[*a].abs().total_cmp(&w[*b].abs())).expect("k > 0");
@@ -85,8 +86,8 @@ fn main() -> keepnet::Result<()> {
             let (mut best_plain, mut best_os) = (Seconds::NONE, Seconds::NONE);
             let mut entered = 0;
             for _ in 0..rounds {
-                let (time, want) = pool
-                    .install(|| timed(|| plain(&x, &problem, (kind, eta, m), (k, scans))));
+                let (time, want) =
+                    pool.install(|| timed(|| plain(&x, &problem, (kind, eta, m), (k, scans))));
                 best_plain = best_plain.best(time);
                 let options = RunOptions { scans: scans as u32, ..RunOptions::default() };
                 let mut source = resident(n, &x)?;
