@@ -38,7 +38,7 @@ fn main() -> Result<()> {
         ("correlated", correlated),
         ("theta", theta),
     ];
-    println!("{seeds} seeds; each cell: ours, reference, z\n");
+    println!("{seeds} seeds; each cell: ours (standard error), reference, z\n");
     for (name, part) in all {
         if parts.is_empty() || parts.iter().any(|wanted| *wanted == name) {
             part(&mut judge)?;
@@ -74,12 +74,12 @@ impl Judge {
         let recall = Mean::of(scores.iter().map(|s| s.recall));
         let z = recall.z(reference.0, se.0);
         self.z.push(z);
-        let mut text = format!("{:.3} {:.3} {z:+.1}", recall.mean, reference.0);
+        let mut text = format!("{recall} {:.3} {z:+.1}", reference.0);
         if let Some(want) = reference.1 {
             let error = Mean::of(scores.iter().map(|s| s.error));
             let z = error.z(want, error.sd / se.1.sqrt());
             self.z.push(z);
-            text += &format!(" / {:.3} {want:.3} {z:+.1}", error.mean);
+            text += &format!(" / {error} {want:.3} {z:+.1}");
         }
         text
     }

@@ -146,9 +146,20 @@ impl Mean {
         Self { mean, sd: (square / (count.max(2) - 1) as f64).sqrt(), count }
     }
 
+    /// Standard error of the mean.
+    pub fn se(&self) -> f64 {
+        self.sd / (self.count as f64).sqrt()
+    }
+
     /// `(ours - reference) / sqrt(se^2 + se_reference^2)`.
     pub fn z(&self, reference: f64, se_reference: f64) -> f64 {
-        let se = self.sd / (self.count as f64).sqrt();
+        let se = self.se();
         (self.mean - reference) / (se * se + se_reference * se_reference).sqrt()
+    }
+}
+
+impl std::fmt::Display for Mean {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.3} ({:.3})", self.mean, self.se())
     }
 }
