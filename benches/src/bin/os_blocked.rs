@@ -4,7 +4,8 @@
 //! `X_S w` by `combine` and `[X_S, x]'g` by `cross`, one arrival after the other. The kept sets
 //! must be the same.
 //!
-//! Usage: os_blocked [n] [p] [k] [rounds] [scans]; the defaults are 20,000, 1,500, 100, 3 and 2.
+//! Usage: os_blocked [n] [p] [k] [rounds] [scans] [loss=NAME]; the defaults are 20,000, 1,500,
+//! 100, 3, 2 and every loss.
 
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ fn plain(
 }
 
 fn main() -> keepnet::Result<()> {
-    let args = Args::parse();
+    let mut args = Args::parse();
     let (n, p, k) = (args.at(0, 20_000), args.at(1, 1500), args.at(2, 100));
     let (rounds, scans) = (args.at(3, 3), args.at(4, 2));
     println!("os_blocked: n = {n}, p = {p}, k = {k}, {scans} scan(s), load {}", load());
@@ -74,7 +75,11 @@ fn main() -> keepnet::Result<()> {
         (LossKind::SquaredHinge, 1.0, 2.0),
         (LossKind::Logistic, 4.0, 2.0),
     ];
+    let only = args.take("loss").map(|name| LossKind::parse(&name)).transpose()?;
     for (kind, eta, m) in losses {
+        if only.is_some_and(|only| only != kind) {
+            continue;
+        }
         let problem = match kind {
             LossKind::Squared => Problem::regression(wide.y.clone()),
             _ => Problem::binary(&labels),

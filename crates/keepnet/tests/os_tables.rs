@@ -30,8 +30,8 @@ fn regression_with_matched_noise() {
         let recalls = Mean::of(scores.iter().map(|s| s.recall));
         assert_near(&format!("{name}, recall"), recalls, recall, 0.015);
         let errors = Mean::of(scores.iter().map(|s| s.error));
-        // The spread of a recovery error over seeds is near 0.02, as the example prints.
-        assert_near(&format!("{name}, error"), errors, error, 0.02 / 5f64.sqrt());
+        // The spread of a recovery error over seeds: the example prints errors of 0.008 for 10.
+        assert_near(&format!("{name}, error"), errors, error, 0.025 / 5f64.sqrt());
     }
 }
 
