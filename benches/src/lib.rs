@@ -3,11 +3,20 @@
 //! Every benchmark measures both sides of its ratio in one process, interleaved, and takes the
 //! best of several rounds: on a shared machine the ratio holds where the seconds do not.
 
+mod columns;
+
+use std::sync::Arc;
 use std::time::Instant;
 
 use keepnet::order::generator;
+use keepnet::{
+    Budget, Driver, FeatureSource, Generated, Lane, MethodSpec, Problem, Quiet, Result, RunOptions,
+    Selection, registry,
+};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
+
+pub use columns::{MatrixColumns, WorkloadColumns};
 
 /// Wall and processor seconds of a job.
 #[derive(Clone, Copy, Debug)]
@@ -132,4 +141,125 @@ pub fn sum_once(x: &[f32]) -> f64 {
             lanes.iter().map(|v| f64::from(*v)).sum::<f64>()
         })
         .sum()
+}
+
+/// Floats in memory as the bytes that a source shares.
+pub struct Floats(pub Arc<Vec<f32>>);
+
+impl AsRef<[u8]> for Floats {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+/// A source over a resident feature-major matrix of `n` rows; nothing is copied.
+pub fn resident(n: usize, x: &Arc<Vec<f32>>) -> Result<Generated> {
+    Generated::matrix(n, Arc::new(Floats(Arc::clone(x))), false)
+}
+
+/// One run of a method with its defaults apart from `spec` and `options`.
+pub fn select(
+    source: &mut dyn FeatureSource,
+    problem: Problem,
+    method: &str,
+    spec: &MethodSpec,
+    options: RunOptions,
+) -> Result<Selection> {
+    let selector = registry::make(registry::find(method)?, spec, &problem, Budget::unlimited())?;
+    let driver = Driver::new(source, vec![Lane::new(problem, selector)], options)?;
+    let mut report = driver.run(&mut Quiet)?;
+    Ok(report.lanes.remove(0).selection)
+}
+
+/// Thread counts worth measuring: one, and all where that is more.
+pub fn thread_counts() -> Vec<usize> {
+    let all = rayon::current_num_threads();
+    if all > 1 { vec![1, all] } else { vec![1] }
+}
+
+/// A pool of `threads` that lives on: threads that end take their processor time with them.
+pub fn pool(threads: usize) -> &'static rayon::ThreadPool {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    Box::leak(Box::new(pool))
+}
+
+/// Arguments: whole numbers in order, and `key=value` settings.
+pub struct Args {
+    numbers: Vec<usize>,
+    /// The settings.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Args {
+    /// Those of this process.
+    #[must_use]
+    pub fn parse() -> Self {
+        let all: Vec<String> = std::env::args().skip(1).collect();
+        let pair = |a: &String| a.split_once('=').map(|(k, v)| (k.to_string(), v.to_string()));
+        let settings = all.iter().filter_map(pair).collect();
+        Self { numbers: all.iter().filter_map(|a| a.parse().ok()).collect(), settings }
+    }
+
+    /// The number at place `i`, or `default`.
+    #[must_use]
+    pub fn at(&self, i: usize, default: usize) -> usize {
+        self.numbers.get(i).copied().unwrap_or(default)
+    }
+
+    /// Takes the setting `name` out.
+    pub fn take(&mut self, name: &str) -> Option<String> {
+        let at = self.settings.iter().position(|(key, _)| key == name)?;
+        Some(self.settings.remove(at).1)
+    }
+
+    /// `spec` with the settings on top.
+    #[must_use]
+    pub fn apply(&self, spec: MethodSpec) -> MethodSpec {
+        self.settings.iter().fold(spec, |spec, (key, value)| spec.set(key, value))
+    }
+}
+
+/// The machine's load, for the record: runnable processes over the last minute.
+#[must_use]
+pub fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().unwrap_or("unknown").to_string()
+}
+
+/// Processor seconds of the programs that this process started and that have ended.
+#[must_use]
+pub fn child_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // After the name in brackets: cutime and cstime are fields 16 and 17 of all, in ticks.
+    let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks: f64 =
+        rest.split_whitespace().skip(13).take(2).filter_map(|t| t.parse::<f64>().ok()).sum();
+    ticks / 100.0
+}
+
+/// Area under the curve of margins `u` for labels -1 and 1; ties count half.
+#[must_use]
+pub fn auc(u: &[f64], y: &[f64]) -> f64 {
+    let mut order: Vec<usize> = (0..u.len()).collect();
+    order.sort_by(|a, b| u[*a].total_cmp(&u[*b]));
+    let (mut rank_sum, mut positives, mut at) = (0.0, 0.0, 0);
+    while at < order.len() {
+        let tie = order[at..].iter().take_while(|i| u[**i] == u[order[at]]).count();
+        let rank = at as f64 + 0.5 * (tie + 1) as f64;
+        let here = order[at..at + tie].iter().filter(|i| y[**i] > 0.0).count() as f64;
+        (rank_sum, positives, at) = (rank_sum + here * rank, positives + here, at + tie);
+    }
+    let negatives = u.len() as f64 - positives;
+    (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn area_counts_the_pairs_in_order() {
+        // Pairs (positive, negative): (.9,.5) (.9,.1) right, (.5,.5) half, (.5,.1) right: 3.5 / 4.
+        assert_eq!(auc(&[0.9, 0.5, 0.5, 0.1], &[1.0, 1.0, -1.0, -1.0]), 0.875);
+    }
 }

@@ -1,0 +1,165 @@
+//! One cell of a table: data by seed, a run, recall and error; and how cells are judged.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use keepnet::{
+    Budget, Driver, FeatureSource, Generated, Lane, LossKind, MethodSpec, Order, Problem, Quiet,
+    Result, RunOptions, Selection, Task, Workload, registry,
+};
+
+/// Which data: a workload's name and settings apart from the seed.
+pub type Data = (&'static str, Vec<(&'static str, String)>);
+
+/// A method, its loss and its settings.
+#[derive(Clone)]
+pub struct Method {
+    pub name: &'static str,
+    pub loss: Option<LossKind>,
+    pub settings: Vec<(&'static str, String)>,
+}
+
+/// Reads `os eta=1/L m=1`, perhaps with `loss=NAME`.
+pub fn method(text: &'static str) -> Method {
+    let mut words = text.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let mut method = Method { name, loss: None, settings: vec![("intercept", "false".into())] };
+    for (key, value) in words.filter_map(|word| word.split_once('=')) {
+        match key {
+            "loss" => method.loss = LossKind::parse(value).ok(),
+            _ => method.settings.push((key, value.into())),
+        }
+    }
+    method
+}
+
+/// What one run gave.
+#[derive(Clone, Copy, Debug)]
+pub struct Score {
+    pub recall: f64,
+    /// Recovery error for numbers, error on fresh rows for classes.
+    pub error: f64,
+    pub full_tests: f64,
+}
+
+/// One data set in memory.
+pub struct Drawn {
+    workload: Workload,
+    fresh: Workload,
+    columns: Generated,
+    problem: Problem,
+    truth: HashMap<u64, f64>,
+    seed: u64,
+}
+
+impl Drawn {
+    pub fn new(data: &Data, seed: u64) -> Result<Self> {
+        let settings = |sample: &str| -> BTreeMap<String, String> {
+            let own = data.1.iter().map(|(key, value)| (key.to_string(), value.clone()));
+            own.chain([("seed".into(), seed.to_string()), ("sample".into(), sample.into())])
+                .collect()
+        };
+        let workload = Workload::parse(data.0, &settings("0"))?;
+        let fresh = Workload::parse(data.0, &settings("1"))?;
+        let make = |j| workload.column(j);
+        let columns = Arc::new((0..workload.features()).map(make).collect::<Vec<_>>());
+        let (rows, features) = (workload.rows(), workload.features());
+        let columns =
+            Generated::new(data.0, rows, features, move |j| Ok(columns[j as usize].clone()));
+        let (problem, truth) = (workload.problem(), workload.truth().into_iter().collect());
+        Ok(Self { workload, fresh, columns, problem, truth, seed })
+    }
+
+    /// `scans` scans, each in a fresh random order, then the refit and its score.
+    pub fn score(&self, method: &Method, scans: u32) -> Result<Score> {
+        let options = RunOptions { scans, order: Order::Shuffled, seed: self.seed, width: 128 };
+        let selection = self.select(method, options)?;
+        let found = selection.indices();
+        let hits = found.iter().filter(|j| self.truth.contains_key(j)).count();
+        let full = selection.metrics.iter().find(|(name, _)| *name == "full_tests");
+        let full_tests = match full {
+            Some((_, keepnet::Value::Int(count))) => *count as f64,
+            _ => f64::NAN,
+        };
+        let error = match self.problem.target.task() {
+            Task::Regression => self.recovery_error(&selection),
+            Task::Classification => self.test_error(&found)?,
+        };
+        Ok(Score { recall: hits as f64 / self.truth.len() as f64, error, full_tests })
+    }
+
+    fn select(&self, method: &Method, options: RunOptions) -> Result<Selection> {
+        let mut spec = MethodSpec::k(self.workload.informative());
+        spec.loss = method.loss;
+        for (key, value) in &method.settings {
+            spec = spec.set(key, value);
+        }
+        let info = registry::find(method.name)?;
+        let selector = registry::make(info, &spec, &self.problem, Budget::unlimited())?;
+        let lanes = vec![Lane::new(self.problem.clone(), selector)];
+        let mut source = self.columns.clone();
+        source.rewind()?;
+        let report = Driver::new(&mut source, lanes, options)?.run(&mut Quiet)?;
+        Ok(report.lanes.into_iter().next().expect("one lane went in").selection)
+    }
+
+    /// `|v - w| / |w|` with `v` the refit on the kept set.
+    fn recovery_error(&self, selection: &Selection) -> f64 {
+        let square: f64 = self.truth.values().map(|w| w * w).sum();
+        let mut missed = square;
+        for one in &selection.selected {
+            let (v, w) = (one.coefficient[0], self.truth.get(&one.id.index).unwrap_or(&0.0));
+            missed += (v - w) * (v - w) - w * w;
+        }
+        (missed / square).sqrt()
+    }
+
+    /// Share of fresh rows that a squared-hinge refit on the kept set gets wrong.
+    fn test_error(&self, found: &[u64]) -> Result<f64> {
+        // A scan of the kept columns alone keeps them all; what comes out is their refit.
+        let order = found.iter().map(|j| *j as u32).collect();
+        let options = RunOptions { scans: 1, order: Order::Fixed(order), ..RunOptions::default() };
+        let refit = self.select(&method("os loss=squared-hinge"), options)?;
+        let y = self.fresh.target().outputs().remove(0);
+        let mut u = vec![0.0; y.len()];
+        for one in &refit.selected {
+            self.fresh.column(one.id.index).view().axpy(one.coefficient[0], &mut u);
+        }
+        let wrong = u.iter().zip(&y).filter(|(u, y)| *u * *y <= 0.0).count();
+        Ok(wrong as f64 / y.len() as f64)
+    }
+}
+
+/// Mean and standard deviation over seeds.
+#[derive(Clone, Copy, Debug)]
+pub struct Mean {
+    pub mean: f64,
+    pub sd: f64,
+    pub count: usize,
+}
+
+impl Mean {
+    pub fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let count = values.clone().count();
+        let mean = values.clone().sum::<f64>() / count as f64;
+        let square = values.map(|v| (v - mean) * (v - mean)).sum::<f64>();
+        Self { mean, sd: (square / (count.max(2) - 1) as f64).sqrt(), count }
+    }
+
+    /// Standard error of the mean.
+    pub fn se(&self) -> f64 {
+        self.sd / (self.count as f64).sqrt()
+    }
+
+    /// `(ours - reference) / sqrt(se^2 + se_reference^2)`.
+    pub fn z(&self, reference: f64, se_reference: f64) -> f64 {
+        let se = self.se();
+        (self.mean - reference) / (se * se + se_reference * se_reference).sqrt()
+    }
+}
+
+impl std::fmt::Display for Mean {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.3} ({:.3})", self.mean, self.se())
+    }
+}
