@@ -211,7 +211,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
         method,
         &MethodSpec::k(2),
         &RowProblem::regression(10_000),
-        Budget::bytes(1 << 20),
+        Budget::bytes(100_000),
     );
     assert!(tight.err().unwrap().to_string().contains("raise --memory"));
 }

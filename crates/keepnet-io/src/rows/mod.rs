@@ -8,6 +8,7 @@
 //! the classes are those of the first chunk, and a later one that is new is an error.
 
 mod arrow;
+mod asked;
 mod csv;
 mod feed;
 mod jsonl;
@@ -20,7 +21,8 @@ use keepnet::{Error, Result};
 use crate::dataset::ColumnKind;
 use crate::{Format, OpenOptions};
 
-pub use stream::{RowSpec, RowStream};
+pub use asked::RowSpec;
+pub use stream::RowStream;
 
 /// Bytes of text read at a time from a file.
 const CHUNK: usize = 1 << 20;

@@ -4,40 +4,12 @@ use std::collections::BTreeSet;
 
 use keepnet::{Error, LossKind, Result, Row, RowBlock, RowProblem, SampleSource, Task};
 
+use super::asked::{Label, RowSpec, TargetAt, features, find_target};
 use super::{Chunk, ChunkReader, ChunkValues, open_one};
 use crate::dataset::ColumnKind;
-use crate::find::split;
-use crate::names::{NameSet, no_column_or_file};
+use crate::names::no_column_or_file;
 use crate::series::SeriesValues;
-use crate::svm::LABEL;
-use crate::{Categorical, Format, OpenOptions};
-
-/// What is asked of the rows.
-#[derive(Clone, Debug, Default)]
-pub struct RowSpec {
-    /// A column, a file, or `FILE:COLUMN`; empty for the label of svm text.
-    pub target: String,
-    /// The task, where it was named.
-    pub task: Option<Task>,
-    /// The loss, where it was named; it can decide the task.
-    pub loss: Option<LossKind>,
-    /// A column of weights.
-    pub weight: Option<String>,
-}
-
-/// Where the target of a row is.
-enum TargetAt {
-    Column(usize),
-    Label,
-    Aside(SeriesValues),
-}
-
-/// One class or number as it stands in the data.
-#[derive(Clone, Debug, PartialEq)]
-enum Label {
-    Number(f64),
-    Text(Box<str>),
-}
+use crate::{Format, OpenOptions};
 
 /// A stream of rows: a [`SampleSource`] with its problem.
 pub struct RowStream {
@@ -191,8 +163,8 @@ impl RowStream {
                     Some(Label::Text(text)) => {
                         texts.insert(text);
                     }
-                    Some(Label::Number(v)) if !numbers.contains(&v) => numbers.push(v),
-                    Some(Label::Number(_)) => {}
+                    Some(Label::Number(v)) if numbers.contains(&v) => {}
+                    Some(Label::Number(v)) => numbers.push(v),
                 }
                 if texts.len().max(numbers.len()) > most {
                     break 'all;
@@ -325,84 +297,6 @@ impl RowStream {
             }
         }
     }
-}
-
-/// Columns that are features, by the flags and their kinds.
-fn features(
-    columns: &[(String, ColumnKind)],
-    taken: impl Fn(usize) -> bool,
-    options: &OpenOptions,
-) -> Result<Vec<usize>> {
-    let only = NameSet::new(&options.columns, "columns")?;
-    let not = NameSet::new(&options.exclude, "exclude")?;
-    let mut features = Vec::new();
-    for (c, (name, kind)) in columns.iter().enumerate() {
-        if taken(c) || options.key.contains(name) || not.contains(name) {
-            continue;
-        }
-        if !only.is_empty() && !only.contains(name) {
-            continue;
-        }
-        let what = match kind {
-            ColumnKind::Text => "text",
-            ColumnKind::Other(kind) => kind,
-            _ => {
-                features.push(c);
-                continue;
-            }
-        };
-        match options.categorical {
-            Categorical::Skip => {}
-            _ => {
-                return Err(Error::Data(format!(
-                    "column {name:?} is {what}, which a row stream cannot use; \
-                     leave it out with --categorical skip or --exclude"
-                )));
-            }
-        }
-    }
-    if features.is_empty() {
-        return Err(Error::Data("no column is left as a feature".into()));
-    }
-    Ok(features)
-}
-
-fn find_target(
-    spec: &RowSpec,
-    columns: &[(String, ColumnKind)],
-    format: Format,
-    options: &OpenOptions,
-) -> Result<TargetAt> {
-    if format == Format::Svm && (spec.target.is_empty() || spec.target == LABEL) {
-        return Ok(TargetAt::Label);
-    }
-    if spec.target.is_empty() {
-        return Err(Error::param("target", "not given", "--target COLUMN or FILE"));
-    }
-    if format != Format::Svm
-        && let Some(c) = columns.iter().position(|c| c.0 == spec.target)
-    {
-        return Ok(TargetAt::Column(c));
-    }
-    let Some((path, column)) = split(&spec.target) else {
-        let names = columns.iter().map(|c| c.0.as_str());
-        return Err(no_column_or_file(&spec.target, names).at("the target"));
-    };
-    let format = Format::from_path(path).ok().or(options.format);
-    let mut file =
-        crate::open(&[path.to_string()], &OpenOptions { format, ..OpenOptions::default() })?;
-    let name = match (column, file.columns()) {
-        (Some(column), _) => column.to_string(),
-        (None, [only]) => only.name.clone(),
-        (None, all) => {
-            return Err(Error::Data(format!(
-                "the file has {} columns; say which with {path}:COLUMN",
-                all.len()
-            ))
-            .at(path));
-        }
-    };
-    Ok(TargetAt::Aside(file.series(&name).map_err(|e| e.at(path))?.values))
 }
 
 impl SampleSource for RowStream {

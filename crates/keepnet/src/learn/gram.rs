@@ -12,7 +12,8 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{self, factor};
 use faer::{Mat, Par};
 
-use super::averages::{Moments, RunningAverages};
+use super::averages::RunningAverages;
+use super::moments::Moments;
 use crate::error::{Error, Result};
 
 /// Added to the diagonal of a least-squares system, so that equal features do not stop it.

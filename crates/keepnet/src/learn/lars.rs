@@ -54,14 +54,14 @@ impl<'a> Lars<'a> {
     }
 
     /// Walks until `k` features are active; their places, ascending.
-    pub(crate) fn until_size(mut self, k: usize) -> Vec<usize> {
+    pub(crate) fn at_size(mut self, k: usize) -> Vec<usize> {
         self.run(k, 0.0, |_| {});
         self.active.sort_unstable();
         self.active
     }
 
     /// Walks until `lambda`, in units of the target.
-    pub(crate) fn until_lambda(mut self, lambda: f64) -> Vec<f64> {
+    pub(crate) fn at_lambda(mut self, lambda: f64) -> Vec<f64> {
         self.run(usize::MAX, lambda, |_| {});
         self.b
     }
@@ -211,7 +211,7 @@ mod tests {
                 let mut descent = Descent::new(&gram, penalty, Vec::new());
                 let lambda = share * descent.lambda_max();
                 descent.solve(lambda, TIGHT);
-                let lars = Lars::new(&gram).until_lambda(lambda * unit);
+                let lars = Lars::new(&gram).at_lambda(lambda * unit);
                 for (j, (a, b)) in lars.iter().zip(descent.weights()).enumerate() {
                     assert!((a - b).abs() < 1e-7, "n {n} share {share} at {j}: {a} {b}");
                     assert_eq!(a.abs() > 1e-9, b.abs() > 1e-9, "support at {j}");
@@ -230,7 +230,7 @@ mod tests {
         }
         gram.s[(5, 5)] = 1.0;
         gram.xy[0][5] = gram.xy[0][0];
-        let set = Lars::new(&gram).until_size(8);
+        let set = Lars::new(&gram).at_size(8);
         assert_eq!(set.len(), 8);
         assert!(set.contains(&0) && !set.contains(&5));
     }

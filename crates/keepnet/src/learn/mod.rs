@@ -17,6 +17,7 @@ pub mod gram;
 mod ista;
 mod lanes;
 mod lars;
+mod moments;
 pub mod oalasso;
 pub mod oelnet;
 pub mod ofs;

@@ -56,7 +56,7 @@ impl Olasso {
     #[must_use]
     pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
         match self.params.solver {
-            Solver::Lars => Lars::new(gram).until_lambda(lambda),
+            Solver::Lars => Lars::new(gram).at_lambda(lambda),
             _ => penalised::weights(gram, PENALTY, Vec::new(), lambda),
         }
     }
@@ -69,7 +69,7 @@ impl Extract for Olasso {
 
     fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
         Ok(match self.params.solver {
-            Solver::Lars => Lars::new(gram).until_size(k),
+            Solver::Lars => Lars::new(gram).at_size(k),
             Solver::Cd => penalised::choose(gram, PENALTY, Vec::new(), k),
             Solver::Ista => penalised::choose_published(gram, PENALTY, k),
         })
