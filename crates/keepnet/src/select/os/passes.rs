@@ -48,7 +48,8 @@ impl PassWork {
     }
 
     fn predict(&self, model: &Model, w: &[f64], b: &[f64], c: usize) -> Vec<f64> {
-        let mut u = start(model, w, b, c);
+        let mut u = Vec::new();
+        start(model, w, b, c, &mut u);
         let columns: Vec<Column<'_>> = model.kept.columns().collect();
         combine(&columns, &model.weights(w, c), &mut u);
         u
@@ -56,14 +57,17 @@ impl PassWork {
 }
 
 /// Offset, intercept and what centring takes off, before any column is added.
-fn start(model: &Model, w: &[f64], b: &[f64], c: usize) -> Vec<f64> {
-    let mut u = model.outputs.start(model.frame.n());
+fn start(model: &Model, w: &[f64], b: &[f64], c: usize, u: &mut Vec<f64>) {
+    u.clear();
+    match &model.outputs.offset {
+        Some(offset) => u.extend_from_slice(offset),
+        None => u.resize(model.frame.n(), 0.0),
+    }
     let means = model.kept.slots().iter().map(|kept| model.frame.mean(&kept.stats));
     let shift = b[c] - means.zip(model.weights(w, c)).map(|(mean, w)| mean * w).sum::<f64>();
     if shift != 0.0 {
         u.iter_mut().for_each(|u| *u += shift);
     }
-    u
 }
 
 /// One chunk of rows: completes `u`, writes `g` and returns the raw slopes of the columns.
@@ -135,7 +139,9 @@ impl Work for PassWork {
             g.resize(n, 0.0);
             let fresh = self.state.fresh;
             let raw = if large && !fresh && columns.iter().all(Column::is_dense) {
-                let mut u = start(model, &model.w, &model.b, c);
+                // The buffer is reused: a fresh one an arrival would cost its page faults.
+                let u = &mut self.state.u[c];
+                start(model, &model.w, &model.b, c, u);
                 let work = u.chunks_mut(CHUNK).zip(g.chunks_mut(CHUNK)).enumerate();
                 let one = |(at, (u, g)): (usize, (&mut [f64], &mut [f64]))| {
                     chunk(model, &columns, &w, c, at * CHUNK, u, g)
@@ -145,7 +151,6 @@ impl Work for PassWork {
                 } else {
                     work.map(one).collect()
                 };
-                self.state.u[c] = u;
                 let mut raw = vec![0.0; columns.len()];
                 for part in parts {
                     raw.iter_mut().zip(part).for_each(|(raw, part)| *raw += part);
@@ -153,9 +158,9 @@ impl Work for PassWork {
                 raw
             } else {
                 if !fresh {
-                    let mut u = start(model, &model.w, &model.b, c);
-                    combine(&columns, &w, &mut u);
-                    self.state.u[c] = u;
+                    let u = &mut self.state.u[c];
+                    start(model, &model.w, &model.b, c, u);
+                    combine(&columns, &w, u);
                 }
                 let (y, weight) = (&model.outputs.y[c], model.frame.weight());
                 model.outputs.loss.slopes(&self.state.u[c], y, weight, g);

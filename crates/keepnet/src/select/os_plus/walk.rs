@@ -16,7 +16,7 @@ use crate::select::rows::{Against, Rows};
 use crate::select::{Outcome, Reason, Verdict};
 
 /// Marginals computed ahead just after the residual changed, and at most.
-const AHEAD: (usize, usize) = (8, 64);
+const AHEAD: (usize, usize) = (32, 128);
 
 pub(super) fn walk(
     core: &mut dyn Core,
