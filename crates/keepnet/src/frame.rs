@@ -158,7 +158,7 @@ impl Frame {
             let group = kernel::GROUP.min(k - first);
             for (g, out) in scratch.iter_mut().enumerate().take(group) {
                 self.spread(columns[first + g], Some(d), out);
-                sums[first + g] = out.iter().sum::<f64>() / self.weight_sum;
+                sums[first + g] = kernel::sum(out) / self.weight_sum;
             }
             let v: Vec<&[f64]> = scratch[..group].iter().map(Vec::as_slice).collect();
             products.resize((k - first) * group, 0.0);

@@ -211,7 +211,7 @@ impl Problem {
         self.weight.as_ref().map_or(self.n() as f64, |v| v.iter().sum())
     }
 
-    /// Lengths, finiteness, positive weights, at least two classes and two different numbers.
+    /// Lengths, finiteness, positive weights and at least two classes.
     pub fn check(&self) -> Result<()> {
         let n = self.n();
         if n == 0 {

@@ -168,7 +168,7 @@ impl Work for PassWork {
                 cross(&columns, &[g], &mut raw);
                 raw
             };
-            let (sum, total) = (self.g[c].iter().sum::<f64>(), model.frame.weight_sum());
+            let (sum, total) = (kernel::sum(&self.g[c]), model.frame.weight_sum());
             for (slot, raw) in raw.iter().enumerate() {
                 let mean = model.frame.mean(&model.kept.slots()[slot].stats);
                 out.kept[slot * count + c] = (raw - mean * sum) / total;
@@ -204,7 +204,7 @@ impl Work for PassWork {
         model.outputs.loss.curvatures(&self.state.u[c], y, weight, &mut d);
         let (_, xd, xxd) = x.column().slope_curve(&d, &d);
         let mean = model.frame.mean(&x.stats);
-        let square = xxd - 2.0 * mean * xd + mean * mean * d.iter().sum::<f64>();
+        let square = xxd - 2.0 * mean * xd + mean * mean * kernel::sum(&d);
         square.max(0.0) / model.frame.weight_sum()
     }
 
@@ -220,7 +220,7 @@ impl Work for PassWork {
         } else if let Some(weight) = weight {
             kernel::scale_by(&mut t, weight);
         }
-        let sum: f64 = t.iter().sum();
+        let sum = kernel::sum(&t);
         let columns: Vec<Column<'_>> = model.kept.columns().collect();
         let mut raw = vec![0.0; columns.len()];
         cross(&columns, &[&t], &mut raw);

@@ -30,7 +30,7 @@ impl Curved {
         let (y, weight) = (&self.outputs.y[c], self.frame.weight());
         let model = &mut self.state.models[c];
         self.outputs.loss.slopes(&u, y, weight, &mut model.g);
-        model.sum_g = model.g.iter().sum();
+        model.sum_g = crate::kernel::sum(&model.g);
         model.value = value;
         model.u = u;
     }
@@ -59,7 +59,7 @@ impl Curved {
         let (total, base, size) = (self.frame.weight_sum(), self.base(), self.size());
         let (h, ones) = self.frame.hessian(&self.columns(), &d);
         let ridges = self.ridges();
-        let sum_d: f64 = d.iter().sum();
+        let sum_d = crate::kernel::sum(&d);
         let entry = |i: usize, j: usize| match (i >= base, j >= base) {
             (true, true) => h.at(i - base, j - base) + if i == j { ridges[i - base] } else { 0.0 },
             (true, false) => ones[i - base],
