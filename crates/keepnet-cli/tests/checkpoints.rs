@@ -103,7 +103,9 @@ fn a_run_ended_by_time_is_marked_and_resumes() {
 fn every_method_resumes_with_the_digits_of_an_unbroken_run() {
     let folder = Folder::new();
     folder.run("generate classification --set n=150 --set p=900 --set s=8 --output x.npy").fine();
-    for method in keepnet::registry::methods() {
+    // Methods on rows read another order of the file; tests/rows.rs resumes them.
+    let columns = |method: &&&keepnet::MethodInfo| method.stream != keepnet::Stream::Samples;
+    for method in keepnet::registry::methods().iter().filter(columns) {
         for loss in ["squared", "squared-hinge", "logistic"] {
             let loss = if method.has_loss { format!("--loss {loss}") } else { String::new() };
             let groups = method.stream == keepnet::Stream::Groups;

@@ -283,9 +283,15 @@ fn a_checkpoint_resumes_to_the_same_digits() {
     assert_eq!(first["complete"].as_bool(), Some(false));
     assert!(first["rows"]["used"].as_u64() >= Some(1000) && at.join("c.kn").exists());
     let resumed = run(3000, false);
-    assert_eq!(
-        (&resumed["selected"], resumed["complete"].as_bool()),
-        (&whole["selected"], Some(true))
-    );
+    // One came from a pipe, the other from a file; all else is the same.
+    let selected = |result: &Value| {
+        let mut selected = result["selected"].clone();
+        for feature in selected.as_array_mut().unwrap() {
+            feature.as_object_mut().unwrap().remove("source");
+        }
+        selected
+    };
+    assert_eq!(resumed["complete"].as_bool(), Some(true));
+    assert_eq!(selected(&resumed), selected(&whole));
     assert!(!at.join("c.kn").exists());
 }
