@@ -1,7 +1,7 @@
 //! Files and standard input as streams of rows.
 //!
 //! [`open_rows`] reads the head of the stream, finds target and weight among its columns, decides
-//! the task, and yields a [`RowStream`]: a [`SampleSource`] that holds one chunk at a time. A
+//! the task, and yields a [`RowStream`]: a [`keepnet::SampleSource`] that holds one chunk at a time. A
 //! format is one file that implements a small trait (`ChunkReader`).
 //!
 //! Files are read twice where the target's classes must be known beforehand; on standard input
