@@ -200,6 +200,10 @@ fn what_cannot_be_is_refused_with_a_reason() {
         refused("olasso", MethodSpec::k(2).set("solver", "magic")).contains("lars, cd or ista")
     );
     assert!(refused("olsth", MethodSpec::k(2).set("drop", 1)).contains("olsth knows"));
+    for name in ["olasso", "omcp"] {
+        let both = MethodSpec::k(2).set("solver", "ista").set("lambda", 0.1);
+        assert!(refused(name, both).contains("ista walks to k"), "{name}");
+    }
     let holdout = MethodSpec::k(2).set("choose", "holdout").set("forget", 0.1);
     assert!(refused("ofsa", holdout).contains("forgetting"));
     let few = block(&rows(5, 9, false), false);

@@ -14,7 +14,7 @@ use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::{Gram, solve};
 use super::ols::check_ridge;
-use super::penalised::{self, check_lambda};
+use super::penalised::{self, LAMBDA, check_lambda, lambda_value};
 use super::penalty::{Penalty, Shape};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -75,8 +75,7 @@ impl Extract for Oalasso {
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
-        let lambda = self.params.lambda.map_or(Value::from("by k"), Value::from);
-        vec![("ridge", self.params.ridge.into()), ("lambda", lambda)]
+        vec![("ridge", self.params.ridge.into()), ("lambda", lambda_value(self.params.lambda))]
     }
 
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
@@ -101,11 +100,7 @@ pub const INFO: MethodInfo = info(
             default: "1e-8",
             help: "ridge of the pilot; 1 is better than the published 0",
         },
-        SettingInfo {
-            name: "lambda",
-            default: "by k",
-            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
-        },
+        LAMBDA,
         SHARED[0],
         SHARED[1],
         SHARED[2],

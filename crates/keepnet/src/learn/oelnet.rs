@@ -13,7 +13,7 @@ use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::Gram;
 use super::ols::check_ridge;
-use super::penalised::{self, check_lambda};
+use super::penalised::{self, LAMBDA, check_lambda, lambda_value};
 use super::penalty::{Penalty, Shape};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -72,8 +72,7 @@ impl Extract for Oelnet {
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
-        let lambda = self.params.lambda.map_or(Value::from("by k"), Value::from);
-        vec![("l2", self.params.l2.into()), ("lambda", lambda)]
+        vec![("l2", self.params.l2.into()), ("lambda", lambda_value(self.params.lambda))]
     }
 
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
@@ -89,11 +88,7 @@ pub const INFO: MethodInfo = info(
     "Zou and Hastie 2005; Sun and Barbu, arXiv 1803.11521",
     &[
         SettingInfo { name: "l2", default: "0.01", help: "weight of the squared norm" },
-        SettingInfo {
-            name: "lambda",
-            default: "by k",
-            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
-        },
+        LAMBDA,
         SHARED[0],
         SHARED[1],
         SHARED[2],

@@ -14,7 +14,7 @@ use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::Gram;
 use super::lars::Lars;
-use super::penalised::{self, Solver, check_lambda};
+use super::penalised::{self, LAMBDA, Solver, check_lambda, check_solver, lambda_value};
 use super::penalty::{Penalty, Shape};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -49,6 +49,7 @@ impl Olasso {
     /// Checks the settings.
     pub fn new(params: OlassoParams) -> Result<Self> {
         check_lambda(params.lambda)?;
+        check_solver(params.solver, params.lambda)?;
         Ok(Self { params })
     }
 
@@ -83,8 +84,10 @@ impl Extract for Olasso {
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
-        let lambda = self.params.lambda.map_or(Value::from("by k"), Value::from);
-        vec![("solver", self.params.solver.name().into()), ("lambda", lambda)]
+        vec![
+            ("solver", self.params.solver.name().into()),
+            ("lambda", lambda_value(self.params.lambda)),
+        ]
     }
 
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
@@ -100,11 +103,7 @@ pub const INFO: MethodInfo = info(
     "Sun and Barbu, arXiv 1803.11521; Efron et al. 2004",
     &[
         SettingInfo { name: "solver", default: "lars", help: "lars, cd, or ista as published" },
-        SettingInfo {
-            name: "lambda",
-            default: "by k",
-            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
-        },
+        LAMBDA,
         SHARED[0],
         SHARED[1],
         SHARED[2],

@@ -13,7 +13,7 @@ use super::RowLearner;
 use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::Gram;
-use super::penalised::{self, Solver, check_lambda};
+use super::penalised::{self, LAMBDA, Solver, check_lambda, check_solver, lambda_value};
 use super::penalty::{Penalty, Shape};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -49,6 +49,7 @@ impl Omcp {
     /// Checks the settings.
     pub fn new(params: OmcpParams) -> Result<Self> {
         check_lambda(params.lambda)?;
+        check_solver(params.solver, params.lambda)?;
         if params.gamma.is_nan() || params.gamma <= 1.0 {
             return Err(Error::param("gamma", params.gamma, "a number above 1"));
         }
@@ -82,11 +83,10 @@ impl Extract for Omcp {
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
-        let lambda = self.params.lambda.map_or(Value::from("by k"), Value::from);
         vec![
             ("gamma", self.params.gamma.into()),
             ("solver", self.params.solver.name().into()),
-            ("lambda", lambda),
+            ("lambda", lambda_value(self.params.lambda)),
         ]
     }
 
@@ -104,11 +104,7 @@ pub const INFO: MethodInfo = info(
     &[
         SettingInfo { name: "gamma", default: "3", help: "where the penalty goes flat, above 1" },
         SettingInfo { name: "solver", default: "cd", help: "cd, or ista as published" },
-        SettingInfo {
-            name: "lambda",
-            default: "by k",
-            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
-        },
+        LAMBDA,
         SHARED[0],
         SHARED[1],
         SHARED[2],

@@ -11,7 +11,7 @@ use super::RowLearner;
 use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::Gram;
-use super::penalised::{self, check_lambda};
+use super::penalised::{self, LAMBDA, check_lambda, lambda_value};
 use super::penalty::{Penalty, Shape};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -72,8 +72,7 @@ impl Extract for Oscad {
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
-        let lambda = self.params.lambda.map_or(Value::from("by k"), Value::from);
-        vec![("a", self.params.a.into()), ("lambda", lambda)]
+        vec![("a", self.params.a.into()), ("lambda", lambda_value(self.params.lambda))]
     }
 
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
@@ -89,11 +88,7 @@ pub const INFO: MethodInfo = info(
     "Fan and Li 2001; Sun and Barbu, arXiv 1803.11521",
     &[
         SettingInfo { name: "a", default: "3.7", help: "where the penalty goes flat, above 2" },
-        SettingInfo {
-            name: "lambda",
-            default: "by k",
-            help: "a penalty in units of the target that fixes the size of the model; k is then not used",
-        },
+        LAMBDA,
         SHARED[0],
         SHARED[1],
         SHARED[2],

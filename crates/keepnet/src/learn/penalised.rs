@@ -5,6 +5,29 @@ use super::gram::Gram;
 use super::ista::Ista;
 use super::penalty::Penalty;
 use crate::error::{Error, Result};
+use crate::registry::SettingInfo;
+use crate::selection::Value;
+
+/// The setting that every penalised method has.
+pub(crate) const LAMBDA: SettingInfo = SettingInfo {
+    name: "lambda",
+    default: "by k",
+    help: "a penalty in units of the target that fixes the size of the model; k is then not used",
+};
+
+/// How a result shows it.
+pub(crate) fn lambda_value(lambda: Option<f64>) -> Value {
+    lambda.map_or(Value::from("by k"), Value::from)
+}
+
+/// The published iteration only walks to `k`: with a lambda it would be silently another solver.
+pub(crate) fn check_solver(solver: Solver, lambda: Option<f64>) -> Result<()> {
+    if solver == Solver::Ista && lambda.is_some() {
+        let want = "lars or cd where lambda is given: ista walks to k";
+        return Err(Error::param("solver", solver.name(), want));
+    }
+    Ok(())
+}
 
 /// Which algorithm minimises a penalised problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
