@@ -47,7 +47,8 @@ impl InputFlags {
                 None => Categorical::default(),
             },
             key: list(&self.key),
-            // A quarter for transposing; the rest is for the kept set and the blocks.
+            // A quarter for transposing, of which the reader gives the table half; the rest is
+            // for the kept set and the blocks.
             memory: memory.map(|bytes| bytes / 4),
             ..OpenOptions::default()
         })
