@@ -211,7 +211,7 @@ impl Problem {
         self.weight.as_ref().map_or(self.n() as f64, |v| v.iter().sum())
     }
 
-    /// Lengths, finiteness, positive weights and at least two classes.
+    /// Lengths, finiteness, positive weights, at least two classes or two different numbers.
     pub fn check(&self) -> Result<()> {
         let n = self.n();
         if n == 0 {
@@ -223,7 +223,15 @@ impl Problem {
         };
         length("the target", self.target.rows())?;
         match &self.target {
-            Target::Numbers(y) => finite("the target", y)?,
+            Target::Numbers(y) => {
+                finite("the target", y)?;
+                if y.iter().all(|value| *value == y[0]) {
+                    let value = y[0];
+                    return Err(Error::Data(format!(
+                        "the target has one value only ({value}); two or more are needed"
+                    )));
+                }
+            }
             Target::Classes { names, .. } => {
                 let counts = self.target.class_counts();
                 let seen = counts.iter().filter(|count| **count > 0).count();
@@ -288,6 +296,8 @@ mod tests {
         let mut one = Problem::binary(&[0.0, 1.0]);
         one.target = Target::Classes { names: vec!["a".into(), "b".into()], codes: vec![1, 1] };
         assert!(one.check().unwrap_err().to_string().contains("one class only (\"b\")"));
+        let constant = Problem::regression(vec![3.0, 3.0]).check().unwrap_err().to_string();
+        assert!(constant.contains("one value only (3)"), "{constant}");
         let mut weights = Problem::regression(vec![1.0, 2.0]);
         weights.weight = Some(vec![1.0, 0.0]);
         assert!(weights.check().unwrap_err().to_string().contains("row 1"));
