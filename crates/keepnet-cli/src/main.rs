@@ -1,59 +1,7 @@
-//! The `keepnet` program: flags in, one line of error or a whole result out.
-
-mod commands;
-mod flags;
-mod output;
-mod run;
+//! The `keepnet` program.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-/// Exit status of a call that was wrong.
-const USAGE: u8 = 2;
-/// Exit status of a run that failed.
-const FAILED: u8 = 1;
-
 fn main() -> ExitCode {
-    let cli = match flags::Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return usage(&error),
-    };
-    match commands::dispatch(cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            complain(&error.to_string());
-            ExitCode::from(if error.is_usage() { USAGE } else { FAILED })
-        }
-    }
-}
-
-/// Help and version go to standard output as they are; everything else becomes one line.
-fn usage(error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind;
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Nothing can be done about a closed standard output.
-            let _ = error.print();
-            ExitCode::SUCCESS
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            complain("what to do? `keepnet --help` lists the commands");
-            ExitCode::from(USAGE)
-        }
-        _ => {
-            let text = error.to_string();
-            let said = ["\n\nUsage:", "\n\n  tip:"]
-                .iter()
-                .fold(text.as_str(), |said, end| said.split(end).next().unwrap_or(said));
-            let said = said.strip_prefix("error: ").unwrap_or(said);
-            complain(&format!("{said}; --help says more"));
-            ExitCode::from(USAGE)
-        }
-    }
-}
-
-fn complain(message: &str) {
-    let line: Vec<_> = message.split_whitespace().collect();
-    eprintln!("keepnet: {}", line.join(" "));
+    keepnet_cli::main()
 }

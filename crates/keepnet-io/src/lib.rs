@@ -30,6 +30,7 @@ mod parquet;
 mod parquet_column;
 mod parquet_kind;
 mod problem;
+pub mod result;
 mod row_table;
 pub mod rows;
 mod series;

@@ -10,7 +10,7 @@ use keepnet::{Budget, Error, Result};
 use super::select_rows::{Parts, Place, publish};
 use crate::flags::{ExtractArgs, MergeArgs, pairs};
 use crate::output::atomic;
-use crate::output::json::{Rows, Seconds};
+use keepnet_io::result::{Rows, Seconds};
 
 fn read(path: &Path) -> Result<SavedAverages> {
     let bytes = std::fs::read(path).map_err(|e| Error::io(path.display(), e))?;

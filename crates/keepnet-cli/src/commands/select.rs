@@ -19,7 +19,6 @@ use super::select_outputs as outputs;
 use crate::flags::{Every, SelectArgs};
 use crate::output::atomic;
 use crate::output::decisions::Decisions;
-use crate::output::json::Rows;
 use crate::run::checkpoint::{self, Checkpoint};
 use crate::run::order::order;
 use crate::run::plan::Plan;
@@ -27,6 +26,7 @@ use crate::run::progress::Reporter;
 use crate::run::signals::{self, Phase};
 use crate::run::system;
 use crate::run::watch::Watch;
+use keepnet_io::result::Rows;
 
 /// The flags, read.
 pub struct Asked<'a> {

@@ -12,10 +12,10 @@ use keepnet_io::{ColumnInfo, ColumnKind};
 
 use super::select::{Asked, Opened, extension};
 use crate::output::atomic::{self, Pending};
-use crate::output::json::{Outcome, Run, Seconds};
 use crate::output::{csv, print, reduced, table};
 use crate::run::plan::Plan;
 use crate::run::system;
+use keepnet_io::result::{Outcome, Run, Seconds};
 
 /// How many columns there are of each type.
 pub fn kinds(columns: &[ColumnInfo]) -> String {

@@ -17,11 +17,11 @@ use keepnet::{
 use keepnet_io::{RowSpec, RowStream, open_rows};
 
 use crate::flags::SelectArgs;
-use crate::output::json::{Outcome, Rows, Run, Seconds};
 use crate::output::{atomic, csv, print, table};
 use crate::run::checkpoint::{self, Checkpoint};
 use crate::run::signals::{self, Phase};
 use crate::run::system;
+use keepnet_io::result::{Outcome, Rows, Run, Seconds};
 
 /// Runs a selection on rows.
 pub fn run(args: &SelectArgs, method: &'static MethodInfo, start: Instant) -> Result<()> {

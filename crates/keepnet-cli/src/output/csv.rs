@@ -3,7 +3,7 @@
 use keepnet::selection::Selected;
 use keepnet::{Error, Result};
 
-use super::json::Outcome;
+use keepnet_io::result::Outcome;
 
 fn failed(error: impl std::fmt::Display) -> Error {
     Error::Data(format!("cannot make the result: {error}"))

@@ -3,7 +3,6 @@
 pub mod atomic;
 pub mod csv;
 pub mod decisions;
-pub mod json;
 pub mod reduced;
 pub mod table;
 

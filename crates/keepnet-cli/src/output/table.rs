@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use keepnet::{Bytes, Task};
 
-use super::json::Outcome;
+use keepnet_io::result::Outcome;
 
 /// Most features shown.
 const SHOWN: usize = 20;
