@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::{ColumnBlock, FeatureId, RawColumn};
 use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
-use crate::select::Reason;
+use crate::select::{Glance, Glances, Reason};
 use crate::target::{Problem, RowMap};
 
 /// What to do with missing values.
@@ -86,6 +86,8 @@ pub struct Feature<'a> {
     pub group: Option<u32>,
     /// Mean, variance and missing count.
     pub stats: ColumnStats,
+    /// What the method saw when the column was checked.
+    pub glance: Option<Glance>,
     values: Values<'a>,
 }
 
@@ -100,6 +102,7 @@ impl<'a> Feature<'a> {
             pinned: true,
             group: None,
             stats,
+            glance: None,
             values: Values::Borrowed(&raw.data),
         }
     }
@@ -166,6 +169,7 @@ pub fn check<'a>(
         pinned: false,
         group: None,
         stats: ColumnStats::default(),
+        glance: None,
         values,
     };
     let weight = problem.weight.as_deref();
@@ -329,6 +333,7 @@ fn missing_indicator<'a>(
         pinned: false,
         group: None,
         stats,
+        glance: None,
         values: Values::Owned(bits),
     })
 }
@@ -347,10 +352,27 @@ pub fn check_block<'a>(
     problem: &Problem,
     policy: &CheckPolicy,
 ) -> Result<CheckedBlock<'a>> {
+    check_and_glance(block, first, problem, policy, None)
+}
+
+/// [`check_block`] with a first look at each column while its values are still in the cache.
+pub fn check_and_glance<'a>(
+    block: &'a ColumnBlock,
+    first: u64,
+    problem: &Problem,
+    policy: &CheckPolicy,
+    glances: Option<&dyn Glances>,
+) -> Result<CheckedBlock<'a>> {
     use rayon::prelude::*;
-    let one = |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy);
+    let one = |(at, raw): (usize, &'a RawColumn)| {
+        let mut checked = check(raw, first + at as u64, problem, policy)?;
+        if let (Some(glances), Ok(features)) = (glances, &mut checked) {
+            features.iter_mut().for_each(|feature| feature.glance = glances.glance(feature));
+        }
+        Ok(checked)
+    };
     let bytes = block.columns().iter().map(|raw| raw.data.bytes());
-    let checked: Vec<_> = if worth_threads(bytes) {
+    let checked: Vec<Result<_>> = if worth_threads(bytes) {
         block.columns().par_iter().enumerate().map(one).collect()
     } else {
         block.columns().iter().enumerate().map(one).collect()

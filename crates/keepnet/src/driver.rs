@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::block::{ColumnBlock, FeatureId};
-use crate::check::{CheckPolicy, CheckedBlock, check_block};
+use crate::check::{CheckPolicy, CheckedBlock, check_and_glance};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
@@ -440,7 +440,8 @@ impl<'a> Driver<'a> {
         self.position.seen = self.position.seen.max(self.position.in_scan);
         let mut outcomes = Vec::with_capacity(block.len());
         for (at, lane) in self.lanes.iter_mut().enumerate() {
-            let mut checked = check_block(block, first, &lane.problem, &lane.policy)?;
+            let glances = lane.selector.glances();
+            let mut checked = check_and_glance(block, first, &lane.problem, &lane.policy, glances)?;
             if !lane.always.is_empty() {
                 pin(&mut checked, &lane.always);
             }

@@ -46,8 +46,52 @@ pub trait ColumnSelector: Snapshot + Send {
         false
     }
 
+    /// Who wants to look at features as they are checked, ahead of their turn; it spares a pass
+    /// over a block that is larger than the cache.
+    fn glances(&self) -> Option<&dyn Glances> {
+        None
+    }
+
     /// The few numbers that a progress line shows; cheap.
     fn status(&self) -> Status;
+}
+
+/// Looks at a feature as soon as it was checked, while its values are still in the cache.
+pub trait Glances: Sync {
+    /// What was seen; `None` where a look now would be of no use later.
+    fn glance(&self, feature: &Feature<'_>) -> Option<Glance>;
+}
+
+/// What a method saw of a feature before its turn; it holds for one version of the method's state.
+#[derive(Clone, Debug)]
+pub struct Glance {
+    /// The version.
+    pub version: u64,
+    /// The feature against the residual.
+    pub marginal: Marginal,
+}
+
+/// A newcomer against the residual, an entry an output.
+#[derive(Clone, Debug, Default)]
+pub struct Marginal(pub Vec<Along>);
+
+/// The loss of one output along a newcomer.
+#[derive(Clone, Copy, Debug)]
+pub struct Along {
+    /// `a`: minus the slope, divided by W.
+    pub slope: f64,
+    /// `h`: the curvature, ridge included.
+    pub curve: f64,
+    /// `sum d (x - mean) / W`.
+    pub sum: f64,
+}
+
+impl Marginal {
+    /// `sum over outputs of a^2 / h`: twice the fall of the loss if nothing else were kept.
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        self.0.iter().map(|along| along.slope * along.slope / along.curve).sum()
+    }
 }
 
 /// Decides on each group of features as it arrives whole. An `Err` leaves the state as it was.

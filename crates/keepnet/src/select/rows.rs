@@ -9,6 +9,9 @@ use crate::cross::cross;
 use crate::frame::Frame;
 use crate::kept::KeptSet;
 
+/// Newcomers whose products are computed together: the kept set streams past once for them all.
+pub(super) const TOGETHER: usize = 12;
+
 /// Products of one newcomer.
 #[derive(Default)]
 pub(super) struct Row {

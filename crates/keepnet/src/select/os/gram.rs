@@ -20,16 +20,16 @@ use super::{Model, Slopes, Trial, Work};
 use crate::check::Feature;
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::kernel::{self, GROUP};
+use crate::kernel;
 use crate::linalg::Square;
 use crate::refit::Outputs;
-use crate::select::rows::{Against, Rows};
+use crate::select::rows::{Against, Rows, TOGETHER};
 use crate::snapshot::{decode, encode};
 
 /// Room for rounding in a bound that must hold.
 const MARGIN: f64 = 1.0 + 1e-9;
 /// Features looked at for company when products are computed.
-const LOOK: usize = 16;
+const LOOK: usize = 64;
 /// Failed bounds after which a fresh gradient is worth its cost, at first and at most.
 const PATIENCE: (usize, usize) = (4, 64);
 
@@ -155,7 +155,7 @@ impl GramWork {
         if !rows.has(t) {
             let mut group = vec![t];
             for i in t + 1..features.len().min(t + LOOK) {
-                if group.len() == GROUP {
+                if group.len() == TOGETHER {
                     break;
                 }
                 let needed = !rows.has(i)

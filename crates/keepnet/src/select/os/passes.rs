@@ -80,7 +80,7 @@ fn chunk(
     u: &mut [f64],
     g: &mut [f64],
 ) -> Vec<f64> {
-    let mut lanes = vec![[Lanes::default(); 4]; columns.len().div_ceil(4)];
+    let mut lanes = vec![[[Lanes::default()]; 4]; columns.len().div_ceil(4)];
     for (at, (u, g)) in u.chunks_mut(TILE).zip(g.chunks_mut(TILE)).enumerate() {
         let rows = first + at * TILE..first + at * TILE + u.len();
         let slices: Vec<Column<'_>> = columns.iter().map(|x| x.slice(rows.clone())).collect();
@@ -90,17 +90,14 @@ fn chunk(
         for (slices, lanes) in slices.chunks(4).zip(&mut lanes) {
             match *slices {
                 [Column::F32(a), Column::F32(b), Column::F32(c), Column::F32(d)] => {
-                    kernel::add_columns([a, b, c, d], g, lanes);
+                    kernel::add_products([a, b, c, d], [g], lanes);
                 }
                 _ => {
                     for (x, lanes) in slices.iter().zip(lanes) {
+                        let lanes = std::array::from_mut(lanes);
                         match *x {
-                            Column::F32(x) => {
-                                kernel::add_products(x, [g], std::slice::from_mut(lanes))
-                            }
-                            Column::F64(x) => {
-                                kernel::add_products(x, [g], std::slice::from_mut(lanes))
-                            }
+                            Column::F32(x) => kernel::add_products([x], [g], lanes),
+                            Column::F64(x) => kernel::add_products([x], [g], lanes),
                             _ => {}
                         }
                     }
@@ -108,7 +105,7 @@ fn chunk(
             }
         }
     }
-    lanes.iter().flatten().take(columns.len()).map(Lanes::sum).collect()
+    lanes.iter().flatten().flatten().take(columns.len()).map(Lanes::sum).collect()
 }
 
 /// `u += X w` on one tile, without threads.
