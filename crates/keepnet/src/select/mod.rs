@@ -1,6 +1,7 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
 pub mod alpha_investing;
+mod by_row;
 mod fitted;
 pub mod group_saola;
 pub mod ogfs;

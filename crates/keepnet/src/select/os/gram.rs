@@ -152,13 +152,13 @@ impl GramWork {
         let targets: Vec<&[f64]> = y.iter().map(Vec::as_slice).collect();
         let against =
             Against { frame: &model.frame, kept: &model.kept, scales: &[None], extra: &targets };
-        if !rows.has(t) {
+        if !rows.has(t, &features[t]) {
             let mut group = vec![t];
             for i in t + 1..features.len().min(t + LOOK) {
                 if group.len() == TOGETHER {
                     break;
                 }
-                let needed = !rows.has(i)
+                let needed = !rows.has(i, &features[i])
                     && model.kept.slot(features[i].id).is_none()
                     && self.block.tried.is_none_or(|(eta, least)| {
                         eta * self.bound(model, i, &features[i]) * MARGIN >= least
@@ -170,7 +170,7 @@ impl GramWork {
             rows.fill(against, model.clock, features, &group);
         }
         let total = model.frame.weight_sum();
-        let row = rows.take(against, |slot| model.born[slot], t, &features[t]);
+        let row = rows.take(against, model.clock, |slot| model.born[slot], t, &features[t]);
         self.block.rows = rows;
         self.y = y;
         self.block.row = row.kept.iter().map(|raw| raw / total).collect();

@@ -221,7 +221,9 @@ impl ColumnSelector for OsPlus {
     }
 
     fn status(&self) -> Status {
-        self.core.status()
+        let mut status = self.core.status();
+        status.bytes += self.rows.bytes();
+        status
     }
 }
 
@@ -234,6 +236,7 @@ impl Snapshot for OsPlus {
         let (core, warnings): (Vec<u8>, Vec<String>) = decode(state)?;
         self.core.restore(&core)?;
         self.warnings = warnings;
+        self.rows = Rows::default();
         Ok(())
     }
 }

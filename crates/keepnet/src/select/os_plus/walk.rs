@@ -42,11 +42,11 @@ pub(super) fn walk(
         }
         let (scales, extra) = (core.scales(), core.targets());
         let against = Against { frame, kept: core.kept(), scales: &scales, extra: &extra };
-        if !rows.has(t) {
+        if !rows.has(t, &features[t]) {
             let group = promising(core, features, &ahead, rows, t);
             rows.fill(against, core.clock(), features, &group);
         }
-        let row = rows.take(against, |slot| core.born(slot), t, &features[t]);
+        let row = rows.take(against, core.clock(), |slot| core.born(slot), t, &features[t]);
         let mut outcome = core.full_test(&features[t], &marginal, &row)?;
         outcome.marginal = Some(0.5 * marginal.gain());
         out.push(outcome);
@@ -101,7 +101,7 @@ fn promising(
     t: usize,
 ) -> Vec<usize> {
     let later = (t + 1..features.len()).filter(|i| {
-        !rows.has(*i)
+        !rows.has(*i, &features[*i])
             && ahead.marginals[*i].1.as_ref().is_some_and(|m| !core.rejects(m))
             && core.kept().slot(features[*i].id).is_none()
     });
