@@ -2,11 +2,19 @@
 
 pub mod alpha_investing;
 mod fitted;
+pub mod grafting;
+pub mod grafting_light;
 pub mod group_saola;
+pub mod l0_cd;
+pub mod l1;
+pub mod l1_cd;
+pub mod l1_hinge;
+pub mod lasso;
 pub mod ogfs;
 pub mod os;
 pub mod os_plus;
 pub mod osfs;
+pub mod proj_gd;
 mod rows;
 pub mod saola;
 pub mod shelf;
