@@ -92,6 +92,8 @@ impl Drawn {
         let mut spec = MethodSpec::k(self.workload.informative());
         spec.loss = method.loss;
         for (key, value) in &method.settings {
+            let batch = *key == "lambda" && registry::find(value).is_ok();
+            let value = if batch { self.lambda_of(value)? } else { value.clone() };
             spec = spec.set(key, value);
         }
         let info = registry::find(method.name)?;
@@ -101,6 +103,22 @@ impl Drawn {
         source.rewind()?;
         let report = Driver::new(&mut source, lanes, options)?.run(&mut Quiet)?;
         Ok(report.lanes.into_iter().next().expect("one lane went in").selection)
+    }
+
+    /// The lambda at which a batch method keeps as many features as are true.
+    fn lambda_of(&self, batch: &str) -> Result<String> {
+        let one = |settings| Method { name: "lasso", loss: None, settings };
+        let settings = [("intercept", "false".into()), ("standardise", "false".into())];
+        let mut method = one(settings.to_vec());
+        if batch == "l1-hinge" {
+            method.name = "l1-hinge";
+        }
+        let selection = self.select(&method, RunOptions { scans: 1, ..RunOptions::default() })?;
+        let found = selection.metrics.iter().find(|(name, _)| *name == "lambda");
+        match found {
+            Some((_, keepnet::Value::Float(lambda))) => Ok(lambda.to_string()),
+            _ => Err(keepnet::Error::Data(format!("{batch} reports no lambda"))),
+        }
     }
 
     /// `|v - w| / |w|` with `v` the refit on the kept set.

@@ -46,11 +46,8 @@ impl L0Cd {
         let now = slot.map_or(vec![0.0; slope.len()], |slot| held.weights(slot));
         let next: Vec<f64> = now.iter().zip(&slope).map(|(w, s)| w - step * s).collect();
         let score = norm(&next);
-        let outcome = |verdict| Outcome {
-            marginal: Some(size),
-            score: Some(score),
-            ..Outcome::new(verdict)
-        };
+        let outcome =
+            |verdict| Outcome { marginal: Some(size), score: Some(score), ..Outcome::new(verdict) };
         if let Some(slot) = slot {
             held.set(slot, &next);
             return Ok(outcome(Verdict::Held));

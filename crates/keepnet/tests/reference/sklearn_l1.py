@@ -24,11 +24,9 @@ for alpha in [1.0, 0.3, 0.1, 0.03]:
     print("lasso", alpha, repr(float(r @ r / (2 * n) + alpha * np.abs(model.coef_).sum())), sep=",")
 s = np.where(y > 0, 1.0, -1.0)
 for C in [0.02, 0.1, 1.0]:
-    best = np.inf
-    for seed in range(3):
-        model = LinearSVC(penalty="l1", loss="squared_hinge", dual=False, C=C, fit_intercept=False,
-                          tol=1e-12, max_iter=1_000_000, random_state=seed).fit(X, s)
-        w = model.coef_[0]
-        hinge = np.maximum(0, 1 - s * (X @ w))
-        best = min(best, hinge @ hinge / (2 * n) + np.abs(w).sum() / (2 * n * C))
-    print("hinge", C, repr(float(best)), sep=",")
+    # A tolerance of 1e-12 is never met: LIBLINEAR then ends far from its minimum.
+    model = LinearSVC(penalty="l1", loss="squared_hinge", dual=False, C=C, fit_intercept=False,
+                      tol=1e-10, max_iter=100_000, random_state=0).fit(X, s)
+    w = model.coef_[0]
+    hinge = np.maximum(0, 1 - s * (X @ w))
+    print("hinge", C, repr(float(hinge @ hinge / (2 * n) + np.abs(w).sum() / (2 * n * C))), sep=",")

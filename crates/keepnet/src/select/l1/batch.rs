@@ -223,7 +223,8 @@ fn answer(
             "the L1 problem is not solved: its KKT conditions are off by {off:.1e} of lambda; raise lambda"
         ));
     }
-    if let Some(k) = params.k.filter(|k| params.lambda.is_none() && nonzero < (*k).min(columns.free()))
+    if let Some(k) =
+        params.k.filter(|k| params.lambda.is_none() && nonzero < (*k).min(columns.free()))
         && weights(&walked) < k
     {
         warnings.push(format!("the penalty gives {nonzero} features a weight, not {k}"));

@@ -266,9 +266,8 @@ impl Columns {
 
     /// Loss of predictions, summed over outputs and divided by W.
     pub(super) fn loss(&self, u: &[Vec<f64>]) -> f64 {
-        let one = |(u, y): (&Vec<f64>, &Vec<f64>)| {
-            self.outputs.loss.value(u, y, self.frame.weight())
-        };
+        let one =
+            |(u, y): (&Vec<f64>, &Vec<f64>)| self.outputs.loss.value(u, y, self.frame.weight());
         u.iter().zip(&self.y).map(one).sum::<f64>() / self.frame.weight_sum()
     }
 

@@ -115,8 +115,7 @@ impl Quad {
         tolerance: impl Fn(f64) -> f64,
     ) -> f64 {
         let solve = |w: &mut Vec<Vec<f64>>, lambda: f64| {
-            let each: Vec<f64> =
-                free.iter().map(|free| if *free { lambda } else { 0.0 }).collect();
+            let each: Vec<f64> = free.iter().map(|free| if *free { lambda } else { 0.0 }).collect();
             self.descend(w, &each, tolerance(lambda));
             let zero = |j: &usize| w.iter().all(|w| w[*j] == 0.0);
             (0..free.len()).filter(|j| free[*j]).any(|j| zero(&j))

@@ -25,7 +25,8 @@ impl Columns {
             let (h, lin) = gram.part(set, self.count());
             return Quad { size: set.len(), h: vec![h], lin, floor: vec![0.0; set.len()] };
         }
-        let (size, total) = (set.len() + usize::from(self.has_intercept()), self.frame.weight_sum());
+        let (size, total) =
+            (set.len() + usize::from(self.has_intercept()), self.frame.weight_sum());
         let gradient = self.gradient(&point.u);
         let slopes = self.slopes(&gradient, set);
         let mut floor: Vec<f64> = set.iter().map(|slot| 1e-6 * curve(slot)).collect();
