@@ -11,10 +11,9 @@
 //! for regression and 3 for classification, as the digits of its recalls show. Judgement: at
 //! most one cell in twenty beyond 2, none beyond 3.5.
 
-mod run;
-
 use keepnet::Result;
-use run::{Data, Drawn, Mean, Score, method};
+use keepnet::experiment::Mean;
+use keepnet::experiment::columns::{Data, Drawn, Score, method};
 
 /// Recall, and the error where the reference has one.
 type Reference = (f64, Option<f64>);
