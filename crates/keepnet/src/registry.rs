@@ -12,6 +12,7 @@ use crate::learn::{self, MakeRows, RowLearner};
 use crate::loss::LossKind;
 use crate::row::RowProblem;
 use crate::select::{ColumnSelector, alpha_investing, group_saola, ogfs, os, os_plus, osfs, saola};
+use crate::select::{grafting, grafting_light, l0_cd, l1_cd, l1_hinge, lasso, proj_gd};
 use crate::target::Problem;
 
 /// What flows past.
@@ -23,6 +24,8 @@ pub enum Stream {
     Groups,
     /// Rows.
     Samples,
+    /// Columns, all of which are held until the end.
+    Batch,
 }
 
 /// One setting of a method, given as `--set name=value`.
@@ -139,6 +142,13 @@ pub fn methods() -> &'static [&'static MethodInfo] {
         &osfs::OSFS,
         &osfs::FAST_OSFS,
         &ogfs::OGFS,
+        &grafting::INFO,
+        &grafting_light::INFO,
+        &l1_cd::INFO,
+        &l0_cd::INFO,
+        &lasso::INFO,
+        &l1_hinge::INFO,
+        &proj_gd::INFO,
         &learn::annealed_ridge::INFO,
         &learn::ols::INFO,
         &learn::olsth::INFO,

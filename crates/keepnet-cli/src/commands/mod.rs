@@ -4,6 +4,7 @@ mod averages;
 mod demo;
 mod generate;
 mod methods;
+mod reproduce;
 mod select;
 mod select_outputs;
 mod select_rows;
@@ -23,6 +24,7 @@ pub fn dispatch(command: Command) -> Result<()> {
         Command::Merge(args) => averages::merge(&args),
         Command::Extract(args) => averages::extract(&args),
         Command::Methods(args) => methods::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Completions { shell } => {

@@ -97,7 +97,8 @@ fn select(asked: &Asked<'_>, start: Instant) -> Result<()> {
     let spec = MethodSpec { column_bytes: Some(plan.column), integral, ..asked.spec.clone() };
     opened.problem.check()?;
     let selector = registry::make(asked.method, &spec, &opened.problem, plan.budget()?)?;
-    plan.add(selector.as_ref(), spec.k, &opened.problem)?;
+    let batch = asked.method.stream == keepnet::Stream::Batch;
+    plan.add(selector.as_ref(), spec.k, &opened.problem, batch)?;
     let scans = args.run.scans.unwrap_or(asked.method.scans);
     if args.output.dry_run {
         let params = selector.selection()?.params;

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Instant;
 
-use keepnet::registry::Stream;
 use keepnet::selection::Value;
 use keepnet::{Bytes, FeatureSource, Result, RunReport, Task};
 use keepnet_io::{ColumnInfo, ColumnKind};
@@ -157,7 +156,7 @@ pub fn write(
     };
     let outcome = Outcome {
         report,
-        stream: if asked.method.stream == Stream::Groups { "groups" } else { "features" },
+        stream: super::methods::stream(asked.method.stream),
         target: &opened.problem.target,
         sources: opened.source.sources(),
         rows: &opened.rows,
