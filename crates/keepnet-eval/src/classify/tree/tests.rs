@@ -1,5 +1,4 @@
 use super::prune::further;
-use super::*;
 
 #[test]
 fn added_errors_agree_with_quinlans_table() {
