@@ -87,7 +87,9 @@ pub fn judge(
                 Box::new(Svm::fit(&scale.apply(train), codes, classes, &params))
             }
             // Cuts do not depend on scale, and stay at values of the data.
-            ClassifierKind::Tree => Box::new(Tree::fit(train, codes, classes, &TreeParams::default())),
+            ClassifierKind::Tree => {
+                Box::new(Tree::fit(train, codes, classes, &TreeParams::default()))
+            }
         };
         let scaled = (kind != ClassifierKind::Tree).then(|| scale.apply(test));
         let test = scaled.as_ref().unwrap_or(test);

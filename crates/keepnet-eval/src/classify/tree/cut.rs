@@ -14,7 +14,12 @@ struct Candidate {
 }
 
 /// Column and threshold of the best cut; `None` makes a leaf.
-pub(super) fn best(data: &Data<'_>, rows: &[u32], counts: &[f64], leaf: usize) -> Option<(usize, f64)> {
+pub(super) fn best(
+    data: &Data<'_>,
+    rows: &[u32],
+    counts: &[f64],
+    leaf: usize,
+) -> Option<(usize, f64)> {
     let n = rows.len() as f64;
     let pure = counts.iter().any(|count| *count >= n);
     if pure || rows.len() < 2 * leaf {
