@@ -6,6 +6,7 @@
 //! [`select`] makes the selections of several methods on several splits from few reads,
 //! [`columns`] reads what they chose once more and [`evaluate`](mod@evaluate) judges it; [`comparison`] holds
 //! the numbers of many and says what they mean.
+//! [`report`] makes a page of it.
 //! [`matrix`] is the small dense table that they share, [`rank`] ranks with ties.
 
 pub mod classify;
@@ -16,6 +17,7 @@ pub mod matrix;
 pub mod metered;
 pub mod metrics;
 pub mod rank;
+pub mod report;
 pub mod select;
 pub mod splits;
 pub mod stability;

@@ -69,6 +69,12 @@ pub fn run(args: &CompareArgs) -> Result<()> {
 }
 
 fn read(args: &CompareArgs) -> Result<Asked<'_>> {
+    if let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-") {
+        flags::extension("output", path, &["csv"], ".csv or -")?;
+    }
+    if let Some(path) = &args.report {
+        flags::extension("report", path, &["html", "htm"], ".html")?;
+    }
     let entrants = args.entrants()?;
     let external = CompareArgs::named("external", &args.external)?;
     if let Some((name, _)) =

@@ -1,30 +1,28 @@
 //! What `keepnet compare` prints and writes.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use keepnet::{Bytes, Error, Result};
+use keepnet_eval::report::comparison;
 use keepnet_eval::{Comparison, Ranking};
 
 use crate::flags::CompareArgs;
 use crate::output::atomic::{self, Pending};
+use crate::output::report::aligned_table;
 use crate::output::{print, table};
+use crate::run::system;
 
 /// Writes the tidy numbers and the report, and prints the table.
 pub fn write(args: &CompareArgs, all: &Comparison) -> Result<()> {
     let to_stdout = args.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
     let mut pending = Vec::new();
-    let mut put = |path: &std::path::Path, bytes: &[u8]| -> Result<()> {
-        let file = Pending::new(path)?;
-        let mut out = file.writer()?;
-        let written = out.write_all(bytes).and_then(|()| out.flush());
-        written.map_err(|error| file.failed(Error::io("", error)))?;
-        pending.push(file);
-        Ok(())
-    };
     let tidy = tidy(all)?;
     if let Some(path) = args.output.as_ref().filter(|_| !to_stdout) {
-        put(path, &tidy)?;
+        pending.push(Pending::whole(path, &tidy)?);
+    }
+    if let Some(path) = &args.report {
+        let page = comparison::page(all, aligned_table(&summary(all)), &system::command_line())?;
+        pending.push(Pending::whole(path, page.html()?.as_bytes())?);
     }
     atomic::publish(pending)?;
     if to_stdout {
@@ -72,8 +70,8 @@ fn headings(all: &Comparison) -> Vec<(String, Vec<String>, &'static str)> {
     out
 }
 
-/// The table and the tests.
-pub fn text(all: &Comparison) -> String {
+/// A line a data set and method, the first line is the heading.
+fn summary(all: &Comparison) -> Vec<Vec<String>> {
     let headings = headings(all);
     let mut rows = vec![vec!["data set".to_string(), "method".to_string()]];
     rows[0].extend(headings.iter().map(|(name, _, _)| name.clone()));
@@ -91,7 +89,12 @@ pub fn text(all: &Comparison) -> String {
             rows.push(row);
         }
     }
-    let mut out = table::aligned(&rows);
+    rows
+}
+
+/// The table and the tests.
+fn text(all: &Comparison) -> String {
+    let mut out = table::aligned(&summary(all));
     out += "\nMeans over splits and orders";
     if all.judges.len() > 1 {
         out += "; AUC and R2 are means over the judges too";

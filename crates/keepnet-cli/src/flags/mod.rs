@@ -16,7 +16,7 @@ use clap_complete::Shell;
 pub use compare::{CompareArgs, CompareInput};
 pub use input::InputFlags;
 pub use method::{MethodFlags, groups, missing};
-pub use output::{OutputFlags, ProgressKind};
+pub use output::{OutputFlags, ProgressKind, extension};
 pub use parse::{bytes, lines, list, pairs};
 pub use rows::RowFlags;
 pub use run::{Every, RunFlags};
