@@ -51,7 +51,8 @@ fn methods_on_features_and_rows_stand_side_by_side() {
          --splits 4 --orders 2 --output t.csv --seed 1",
     );
     called.fine();
-    for word in ["os-plus", "annealed-ridge", "svm error", "AUC", "stability", "memory", "Friedman"] {
+    for word in ["os-plus", "annealed-ridge", "svm error", "AUC", "stability", "memory", "Friedman"]
+    {
         assert!(called.out.contains(word), "{word} in {}", called.out);
     }
     let tidy = tidy(&folder.read("t.csv"));
@@ -77,7 +78,10 @@ fn a_second_run_gives_the_same_numbers_but_for_time() {
             "compare x.csv --target y -k 2 --methods os-plus,os --quiet --output - --threads {threads}"
         ));
         let text = called.fine().out.clone();
-        text.lines().filter(|line| !line.contains(",seconds,")).map(String::from).collect::<Vec<_>>()
+        text.lines()
+            .filter(|line| !line.contains(",seconds,"))
+            .map(String::from)
+            .collect::<Vec<_>>()
     };
     assert_eq!(run(1), run(2));
 }

@@ -59,7 +59,9 @@ fn a_selection_of_features_is_shown() {
         assert!(html.contains(word), "{word}");
     }
     if let Some(dom) = load(&folder, "r.html") {
-        assert!(dom.matches("<svg").count() >= 3 && dom.contains("<polyline") | dom.contains("<rect"));
+        assert!(
+            dom.matches("<svg").count() >= 3 && dom.contains("<polyline") | dom.contains("<rect")
+        );
     }
 }
 
@@ -99,7 +101,9 @@ fn a_comparison_is_shown() {
     called.fine();
     let html = folder.read("r.html");
     assert!(!html.contains("<i>"));
-    for word in ["Accuracy against size: svm", "Time and memory", "Stability", "Methods side by side"] {
+    for word in
+        ["Accuracy against size: svm", "Time and memory", "Stability", "Methods side by side"]
+    {
         assert!(html.contains(word), "{word}");
     }
     stands_alone(&html, html.matches("<svg").count());

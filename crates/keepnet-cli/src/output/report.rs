@@ -80,7 +80,14 @@ fn facts(outcome: &Outcome<'_>) -> Vec<(String, String)> {
 fn selected(outcome: &Outcome<'_>) -> Result<Section> {
     let selection = outcome.selection();
     let mut table = Table::new(&[
-        "feature", "index", "weight", "score", "p-value", "arrival", "place kept", "why",
+        "feature",
+        "index",
+        "weight",
+        "score",
+        "p-value",
+        "arrival",
+        "place kept",
+        "why",
     ]);
     let all = selection.selected.iter().map(|f| (f, false));
     for (feature, always) in all.chain(selection.always.iter().map(|f| (f, true))) {

@@ -235,23 +235,21 @@ pub fn critical_difference(ranking: &Ranking) -> Result<String> {
     let body = axis + 20 + 12 * cliques.len() as i32;
     let height = body + 24 * half as i32 + 16;
     // Rank 1 stands to the right.
-    let place = |rank: f64| {
-        right - ((rank - 1.0) / (k as f64 - 1.0) * f64::from(right - left)) as i32
-    };
+    let place =
+        |rank: f64| right - ((rank - 1.0) / (k as f64 - 1.0) * f64::from(right - left)) as i32;
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (WIDTH, height as u32)).into_drawing_area();
         let line = |points: Vec<(i32, i32)>, width: u32, colour: RGBColor| {
             root.draw(&PathElement::new(points, colour.stroke_width(width))).map_err(failed)
         };
-        let text = |at: HPos| {
-            (FONT, 13).into_font().color(&INK).pos(Pos::new(at, VPos::Center))
-        };
+        let text = |at: HPos| (FONT, 13).into_font().color(&INK).pos(Pos::new(at, VPos::Center));
         line(vec![(left, axis), (right, axis)], 1, INK)?;
         for rank in 1..=k {
             let x = place(rank as f64);
             line(vec![(x, axis - 6), (x, axis)], 1, INK)?;
-            root.draw_text(&rank.to_string(), &text(HPos::Center), (x, axis - 16)).map_err(failed)?;
+            root.draw_text(&rank.to_string(), &text(HPos::Center), (x, axis - 16))
+                .map_err(failed)?;
         }
         let wide = (ranking.difference / (k as f64 - 1.0) * f64::from(right - left)) as i32;
         let from = (right - wide).max(6);
@@ -270,7 +268,8 @@ pub fn critical_difference(ranking: &Ranking) -> Result<String> {
             // The better half is written to the right, from the top.
             let (x, better) = (place(*rank), at < half);
             let y = body + 24 * if better { at } else { k - 1 - at } as i32;
-            let (end, side) = if better { (right + 8, HPos::Left) } else { (left - 8, HPos::Right) };
+            let (end, side) =
+                if better { (right + 8, HPos::Left) } else { (left - 8, HPos::Right) };
             line(vec![(x, axis), (x, y), (end, y)], 1, SOFT)?;
             let label = format!("{} {rank:.2}", cut(name, 24));
             let at = if better { end + 4 } else { end - 4 };

@@ -12,8 +12,11 @@ fn show(value: Option<f64>) -> String {
 
 /// The mean of a metric over everything that one method did.
 fn overall(all: &Comparison, method: &str, judge: &str, metric: &str) -> Option<f64> {
-    let values: Vec<f64> =
-        all.datasets.iter().filter_map(|d| Some(all.summary(d, method, judge, metric)?.0)).collect();
+    let values: Vec<f64> = all
+        .datasets
+        .iter()
+        .filter_map(|d| Some(all.summary(d, method, judge, metric)?.0))
+        .collect();
     (!values.is_empty()).then(|| mean_sd(&values).0)
 }
 
@@ -39,7 +42,11 @@ pub fn page(all: &Comparison, summary: Table, command: &str) -> Result<Page> {
             ranking.over,
             ranking.friedman.chi2,
             ranking.friedman.p,
-            if ranking.over == "splits" { " Splits share rows: a description, no proof." } else { "" }
+            if ranking.over == "splits" {
+                " Splits share rows: a description, no proof."
+            } else {
+                ""
+            }
         );
         let title = format!("Critical difference: {} of {}", ranking.metric, ranking.judge);
         sections.push(Section::chart(&title, &note, critical_difference(&ranking)?, table));

@@ -85,12 +85,13 @@ pub struct Page {
 impl Page {
     /// The page as HTML.
     pub fn html(&self) -> Result<String> {
-        let failed = |error: minijinja::Error| Error::Data(format!("cannot make the report: {error}"));
+        let failed =
+            |error: minijinja::Error| Error::Data(format!("cannot make the report: {error}"));
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         environment.add_template("report.html", include_str!("report.html")).map_err(failed)?;
         let template = environment.get_template("report.html").map_err(failed)?;
-        template.render(self).map_err(failed)
+        template.render(minijinja::value::Serde(self)).map_err(failed)
     }
 }
 
