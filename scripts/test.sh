@@ -26,6 +26,7 @@ echo "== format"
 cargo fmt --all -- --check
 echo "== lints"
 cargo clippy --release --workspace --all-targets -- -D warnings
+scripts/browser.sh
 echo "== tests"
 cargo test --release --workspace
 echo "== documentation"

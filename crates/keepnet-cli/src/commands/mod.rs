@@ -1,6 +1,9 @@
 //! The commands, one a file.
 
 mod averages;
+mod compare;
+mod compare_data;
+mod compare_outputs;
 mod demo;
 mod generate;
 mod methods;
@@ -21,6 +24,7 @@ use crate::output;
 pub fn dispatch(command: Command) -> Result<()> {
     match command {
         Command::Select(args) => select::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Merge(args) => averages::merge(&args),
         Command::Extract(args) => averages::extract(&args),
         Command::Methods(args) => methods::run(&args),

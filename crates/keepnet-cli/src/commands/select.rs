@@ -82,7 +82,8 @@ pub fn run(args: &SelectArgs) -> Result<()> {
         let out = &args.output;
         let result = out.output.as_deref().filter(|_| !out.to_stdout());
         let checkpoint = args.run.checkpoint.as_deref();
-        let paths = [result, out.reduced.as_deref(), out.decisions.as_deref(), checkpoint];
+        let (reduced, decisions) = (out.reduced.as_deref(), out.decisions.as_deref());
+        let paths = [result, reduced, decisions, out.report.as_deref(), checkpoint];
         atomic::probe(paths.into_iter().flatten())?;
     }
     system::with_threads(args.run.threads, || select(&asked, start))

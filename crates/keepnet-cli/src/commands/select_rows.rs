@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use keepnet::driver::LaneReport;
+use keepnet::driver::{LaneReport, TracePoint};
 use keepnet::learn::{
     RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, RowReport, SavedAverages,
 };
@@ -17,7 +17,7 @@ use keepnet::{
 use keepnet_io::{RowSpec, RowStream, open_rows};
 
 use crate::flags::SelectArgs;
-use crate::output::{atomic, csv, print, table};
+use crate::output::{atomic, csv, print, report as report_page, table};
 use crate::run::checkpoint::{self, Checkpoint};
 use crate::run::signals::{self, Phase};
 use crate::run::system;
@@ -43,7 +43,8 @@ pub fn run(args: &SelectArgs, method: &'static MethodInfo, start: Instant) -> Re
     signals::listen()?;
     let out = &args.output;
     let result = out.output.as_deref().filter(|_| !out.to_stdout());
-    let paths = [result, out.averages.as_deref(), args.run.checkpoint.as_deref()];
+    let (averages, checkpoint) = (out.averages.as_deref(), args.run.checkpoint.as_deref());
+    let paths = [result, averages, out.report.as_deref(), checkpoint];
     atomic::probe(paths.into_iter().flatten())?;
     system::with_threads(args.run.threads, || select(args, method, &spec, missing, start))
 }
@@ -77,10 +78,13 @@ struct Watch {
     checkpoint: Option<Checkpoint>,
     stopped: Option<&'static str>,
     before: BTreeSet<String>,
+    /// The course of the run, for the report.
+    course: Course,
 }
 
 impl RowObserver for Watch {
-    fn progress(&mut self, _: &RowCounts, _: &dyn RowLearner) -> Result<Flow> {
+    fn progress(&mut self, counts: &RowCounts, learner: &dyn RowLearner) -> Result<Flow> {
+        self.course.look(counts, learner);
         if signals::stop_asked() {
             self.stopped = Some("a signal");
         } else if self.limit.is_some_and(|(start, limit)| start.elapsed() >= limit) {
@@ -107,6 +111,36 @@ impl RowObserver for Watch {
             }
         };
         print(&format!("{line}\n"))
+    }
+}
+
+/// Where the run stood at up to 200 moments.
+struct Course {
+    wanted: bool,
+    stride: u64,
+    points: Vec<TracePoint>,
+}
+
+impl Course {
+    fn new(wanted: bool) -> Self {
+        Self { wanted, stride: 1, points: Vec::new() }
+    }
+
+    fn look(&mut self, counts: &RowCounts, learner: &dyn RowLearner) {
+        let last = self.points.last().map_or(0, |point| point.arrived);
+        if !self.wanted || counts.used < last + self.stride {
+            return;
+        }
+        let keepnet::Status { kept, loss, substitutions, .. } = learner.status();
+        self.points.push(TracePoint { arrived: counts.used, loss, kept, substitutions });
+        if self.points.len() > 200 {
+            let mut at = 0;
+            self.points.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+            self.stride = 2 * self.stride.max(256);
+        }
     }
 }
 
@@ -154,6 +188,7 @@ fn select(
         checkpoint: None,
         stopped: None,
         before: BTreeSet::new(),
+        course: Course::new(args.output.report.is_some()),
     };
     if let Some(path) = &args.run.checkpoint {
         let identity = identity(args, method, spec, &source);
@@ -178,7 +213,7 @@ fn select(
         atomic::write(path, &saved.to_bytes()?)?;
     }
     let shown = Shown { problem: &problem, files: &files, args, start };
-    shown.write(&report, selection, &reason)?;
+    shown.write(&report, selection, &reason, &watch.course.points)?;
     if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
         checkpoint.remove()?;
     }
@@ -221,7 +256,13 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn write(&self, report: &RowReport, selection: Selection, reason: &str) -> Result<()> {
+    fn write(
+        &self,
+        report: &RowReport,
+        selection: Selection,
+        reason: &str,
+        course: &[TracePoint],
+    ) -> Result<()> {
         let counts = report.counts;
         let mut warnings = selection.warnings.clone();
         if counts.dropped > 0 {
@@ -248,6 +289,7 @@ impl Shown<'_> {
             quiet: flags.quiet,
             // Lines of `--every` own the standard output.
             aside: flags.every.is_some(),
+            report: flags.report.as_deref().map(|path| (path, course)),
         };
         let parts = Parts { seconds, rows, seed: self.args.run.seed, complete: report.complete };
         if !flags.quiet && !reason.is_empty() {
@@ -279,6 +321,8 @@ pub struct Place<'a> {
     pub quiet: bool,
     /// The table goes to standard error.
     pub aside: bool,
+    /// The report, and the course of the run that it shows.
+    pub report: Option<(&'a Path, &'a [TracePoint])>,
 }
 
 /// Writes the result of a method on rows and shows its table.
@@ -327,6 +371,9 @@ pub fn publish(
         let csv_asked = super::select::extension(path) == "csv";
         let text = if csv_asked { csv::csv(&outcome)? } else { outcome.json()? };
         atomic::write(path, &text)?;
+    }
+    if let Some((path, course)) = place.report {
+        atomic::write(path, &report_page::html(&outcome, course)?)?;
     }
     if to_stdout {
         print(&String::from_utf8_lossy(&outcome.json()?))?;

@@ -1,5 +1,6 @@
 //! The flags of every command, a group a file; help texts give the default and an example.
 
+mod compare;
 mod input;
 mod method;
 mod output;
@@ -12,10 +13,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub use compare::{CompareArgs, CompareInput};
 pub use input::InputFlags;
-pub use method::MethodFlags;
-pub use output::{OutputFlags, ProgressKind};
-pub use parse::{bytes, lines, pairs};
+pub use method::{MethodFlags, groups, missing};
+pub use output::{OutputFlags, ProgressKind, extension};
+pub use parse::{bytes, lines, list, pairs};
 pub use rows::RowFlags;
 pub use run::{Every, RunFlags};
 
@@ -35,6 +37,8 @@ pub struct Cli {
 pub enum Command {
     /// Select k features from files, a column at a time
     Select(Box<SelectArgs>),
+    /// Compare methods on held-out rows of one or several data sets
+    Compare(Box<CompareArgs>),
     /// Add up running averages that were accumulated apart
     Merge(MergeArgs),
     /// Select from running averages, without the data

@@ -5,5 +5,6 @@ pub mod order;
 pub mod plan;
 pub mod progress;
 pub mod signals;
+pub mod steps;
 pub mod system;
 pub mod watch;
