@@ -11,7 +11,9 @@ use crate::error::{Error, Result};
 use crate::learn::{self, MakeRows, RowLearner};
 use crate::loss::LossKind;
 use crate::row::RowProblem;
-use crate::select::{ColumnSelector, alpha_investing, group_saola, ogfs, os, os_plus, osfs, saola};
+use crate::select::{
+    ColumnSelector, alpha_investing, asy_os, group_saola, ogfs, os, os_plus, osfs, saola,
+};
 use crate::target::Problem;
 
 /// What flows past.
@@ -132,6 +134,7 @@ pub fn methods() -> &'static [&'static MethodInfo] {
     &[
         &os_plus::INFO,
         &os::INFO,
+        &asy_os::INFO,
         &saola::SAOLA,
         &saola::SAOLA_MAX,
         &group_saola::GROUP_SAOLA,
