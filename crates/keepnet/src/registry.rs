@@ -207,7 +207,8 @@ pub fn make_rows(
     }
 }
 
-fn check_settings(method: &MethodInfo, spec: &MethodSpec) -> Result<()> {
+/// Whether the method knows every setting it was given.
+pub fn check_settings(method: &MethodInfo, spec: &MethodSpec) -> Result<()> {
     for name in spec.settings.keys() {
         if !method.settings.iter().any(|setting| setting.name == name) {
             let known: Vec<_> = method.settings.iter().map(|s| s.name).collect();

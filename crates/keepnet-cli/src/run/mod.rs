@@ -4,6 +4,7 @@ pub mod checkpoint;
 pub mod order;
 pub mod plan;
 pub mod progress;
+pub mod runner;
 pub mod signals;
 pub mod system;
 pub mod watch;

@@ -38,7 +38,7 @@ use crate::frame::Frame;
 use crate::kept::Kept;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
-use crate::select::{ColumnSelector, Late, Outcome, Status, Verdict, fitted};
+use crate::select::{ColumnSelector, Late, Outcome, Status, Verdict};
 use crate::selection::Selection;
 use crate::snapshot::{Snapshot, decode, encode};
 use crate::target::Problem;
@@ -91,9 +91,6 @@ impl AsyOs {
     pub fn new(params: AsyOsParams, problem: &Problem, budget: &Budget) -> Result<Self> {
         problem.check()?;
         let kind = params.os.loss_for(problem.target.task());
-        if kind == LossKind::Squared {
-            fitted::check_k(params.os.k, problem.n())?;
-        }
         let frame = Frame::new(problem, params.os.intercept);
         let outputs = Outputs::new(problem, kind, params.os.epsilon)?;
         let y = match kind {

@@ -8,6 +8,8 @@
 //! The step, the newcomer and the eviction in between are those of `os`. Cost: `4 n |S(t)|`
 //! flops an arrival, one read and one add; `2 n |S(t)|` more where a step rule needs the Gram.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::pace::{Pace, Tally};
@@ -26,6 +28,8 @@ use crate::snapshot::{decode, encode};
 
 pub(super) struct CentreWork<C> {
     centre: C,
+    /// Whether the centre may be asked: not while the worker is being made.
+    live: Arc<AtomicBool>,
     /// Target of each output; centred and less the offset for the squared loss.
     y: Vec<Vec<f64>>,
     offset: Option<Vec<f64>>,
@@ -66,7 +70,7 @@ impl<C: Centre> CentreWork<C> {
         frame: &Frame,
         outputs: &Outputs,
         share: Share,
-        centre: C,
+        (centre, live): (C, Arc<AtomicBool>),
     ) -> Self {
         let squared = outputs.kind == LossKind::Squared;
         let y = match squared {
@@ -86,6 +90,7 @@ impl<C: Centre> CentreWork<C> {
         }
         Self {
             centre,
+            live,
             y,
             offset,
             owner: share.worker == 0,
@@ -103,6 +108,9 @@ impl<C: Centre> CentreWork<C> {
     }
 
     fn read(&mut self) {
+        if !self.live.load(Ordering::Relaxed) {
+            return;
+        }
         let start = Instant::now();
         let seen = self.centre.read(&mut self.u);
         self.tally.waiting += start.elapsed().as_secs_f64();

@@ -1,5 +1,7 @@
 //! One worker: the recurrence of `os` on its own share of the kept set, around a centre.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::work::CentreWork;
@@ -8,8 +10,9 @@ use crate::budget::Budget;
 use crate::check::{CheckedBlock, Feature};
 use crate::error::{Error, Result};
 use crate::kept::Kept;
+use crate::loss::LossKind;
 use crate::select::os::{Os, OsParams};
-use crate::select::{ColumnSelector, Outcome, Status};
+use crate::select::{ColumnSelector, Outcome, Status, fitted};
 use crate::selection::Selection;
 use crate::snapshot::{Snapshot, decode, encode};
 use crate::target::Problem;
@@ -62,9 +65,15 @@ impl Worker {
             0 => problem.clone(),
             _ => Problem { covariates: Vec::new(), ..problem.clone() },
         };
+        if params.loss_for(problem.target.task()) == LossKind::Squared {
+            fitted::check_k(params.k, problem.n())?;
+        }
+        let live = Arc::new(AtomicBool::new(false));
+        let way = (centre, Arc::clone(&live));
         let os = Os::with(own, &first, budget, |own, frame, outputs| {
-            Ok(Box::new(CentreWork::new(own, frame, outputs, share, centre)))
+            Ok(Box::new(CentreWork::new(own, frame, outputs, share, way)))
         })?;
+        live.store(true, Ordering::Relaxed);
         Ok(Self { os, k, tally: Tally::default() })
     }
 
