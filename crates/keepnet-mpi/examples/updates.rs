@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use keepnet::select::asy_os::Centre;
 use keepnet_mpi::messages::{HEAD, Messages, Wishes};
 use keepnet_mpi::window::{Window, WindowCentre};
-use keepnet_mpi::wire::{self, DELTA, READ, REPLY};
+use keepnet_mpi::wire::{self, DELTA, Patience, READ, REPLY};
 use mpi::Threading;
 use mpi::collective::SystemOperation;
 use mpi::traits::*;
@@ -31,8 +31,13 @@ fn answer(n: usize, workers: usize) {
     let world = wire::world();
     let (mut reply, mut delta) = (vec![0.0; HEAD + n], vec![0.0; 1 + n]);
     let mut through = 0;
+    let mut patience = Patience::default();
     while through < workers {
-        let (message, envelope) = world.any_process().matched_probe();
+        let Some((message, envelope)) = world.any_process().immediate_matched_probe() else {
+            patience.wait();
+            continue;
+        };
+        patience.over();
         match envelope.tag() {
             READ => {
                 message.matched_receive_into(&mut [0u8; 0][..]);

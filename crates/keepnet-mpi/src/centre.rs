@@ -12,13 +12,10 @@ use mpi::traits::*;
 use crate::messages::HEAD;
 use crate::reports::Report;
 use crate::window::Window;
-use crate::wire::{self, DELTA, PART, READ, REPLY, REPORT, START, STATE};
+use crate::wire::{self, DELTA, PART, Patience, READ, REPLY, REPORT, START, STATE};
 
 /// Updates between two looks at signals, time and checkpoint: about a block of features.
 const LOOK: u64 = 128;
-/// Looks for a message before the centre leaves the core to others.
-const SPINS: u32 = 2000;
-const PAUSE: Duration = Duration::from_micros(50);
 
 /// The prediction, and what is known of the workers.
 pub struct Desk {
@@ -86,24 +83,20 @@ impl Desk {
         (features, scans): (Option<u64>, u32),
     ) -> Result<(Vec<Report>, Vec<f64>)> {
         let world = wire::world();
-        let mut idle = 0u32;
+        let mut patience = Patience::default();
         let mut last = Instant::now();
         while self.reports.iter().any(Option::is_none) {
             match world.any_process().immediate_matched_probe() {
                 Some((message, envelope)) => {
-                    idle = 0;
+                    patience.over();
                     self.take(message, &envelope, watch)?;
                 }
-                None => {
-                    idle = idle.saturating_add(1);
-                    match self.window.is_some() || idle > SPINS {
-                        true => std::thread::sleep(PAUSE),
-                        false => std::thread::yield_now(),
-                    }
-                }
+                // With a window nobody waits for an answer.
+                None if self.window.is_some() => std::thread::sleep(Duration::from_millis(1)),
+                None => patience.wait(),
             }
             let slow = last.elapsed() > Duration::from_millis(50);
-            if self.updates >= self.looked + LOOK || (idle > 0 && slow) {
+            if self.updates >= self.looked + LOOK || slow {
                 last = Instant::now();
                 self.look(watch, features, scans)?;
             }

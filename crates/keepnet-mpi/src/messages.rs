@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use keepnet::select::asy_os::{Centre, Seen};
 use mpi::traits::*;
 
-use crate::wire::{self, DELTA, READ, REPLY};
+use crate::wire::{self, DELTA, Patience, READ, REPLY};
 
 /// Numbers before the prediction in a reply: updates, tau, stop, epoch.
 pub const HEAD: usize = 4;
@@ -66,7 +66,14 @@ impl Centre for Messages {
         let world = wire::world();
         let centre = world.process_at_rank(0);
         centre.send_with_tag(&[0u8; 0][..], READ);
-        centre.receive_into_with_tag(&mut self.reply[..], REPLY);
+        let mut patience = Patience::default();
+        let message = loop {
+            match centre.immediate_matched_probe_with_tag(REPLY) {
+                Some((message, _)) => break message,
+                None => patience.wait(),
+            }
+        };
+        message.matched_receive_into(&mut self.reply[..]);
         u.copy_from_slice(&self.reply[HEAD..]);
         self.wishes.set(self.reply[2], self.reply[3]);
         let tau = Some(self.reply[1]).filter(|tau| *tau > 0.0).map(|tau| tau as u64);

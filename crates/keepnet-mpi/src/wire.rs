@@ -1,5 +1,7 @@
 //! Tags, and bytes of any length between two ranks.
 
+use std::time::Duration;
+
 use keepnet::{Error, Result};
 use mpi::Tag;
 use mpi::topology::SimpleCommunicator;
@@ -22,6 +24,30 @@ pub const PART: Tag = 7;
 
 /// Bytes in one message: the count of MPI is a signed 32-bit number.
 const CHUNK: usize = 1 << 30;
+
+/// Looks for a message before a rank leaves the core to others, and for how long.
+const SPINS: u32 = 300;
+const PAUSE: Duration = Duration::from_micros(20);
+
+/// Waiting that is short where the answer is near and costs no core where it is not.
+///
+/// A blocking receive of MPI looks for its message all the time; with more ranks than cores
+/// that keeps the rank waiting that it waits for.
+#[derive(Default)]
+pub struct Patience(u32);
+
+impl Patience {
+    /// Waits a little, longer after many times in a row.
+    pub fn wait(&mut self) {
+        self.0 = self.0.saturating_add(1);
+        if self.0 > SPINS { std::thread::sleep(PAUSE) } else { std::hint::spin_loop() }
+    }
+
+    /// Something came.
+    pub fn over(&mut self) {
+        self.0 = 0;
+    }
+}
 
 /// All ranks.
 #[must_use]
