@@ -79,7 +79,9 @@ pub fn run(args: &SelectArgs, runner: &dyn Runner) -> Result<()> {
     if args.run.scans == Some(0) {
         return Err(Error::param("scans", 0, "at least 1"));
     }
-    signals::listen()?;
+    if runner.leads() {
+        signals::listen()?;
+    }
     if !args.output.dry_run && runner.leads() {
         let out = &args.output;
         let result = out.output.as_deref().filter(|_| !out.to_stdout());
