@@ -52,8 +52,7 @@ fn course(
     method: &str,
     spec: &MethodSpec,
 ) -> Result<(Course, f64)> {
-    let selector =
-        registry::make(registry::find(method)?, spec, problem, Budget::unlimited())?;
+    let selector = registry::make(registry::find(method)?, spec, problem, Budget::unlimited())?;
     let options = RunOptions { order: Order::Shuffled, width: 64, ..RunOptions::default() };
     let mut source = columns.clone();
     let driver = Driver::new(&mut source, vec![Lane::new(problem.clone(), selector)], options)?;
@@ -129,7 +128,9 @@ struct Atomics(Arc<Vec<AtomicU64>>);
 
 impl Centre for Atomics {
     fn read(&mut self, u: &mut [f64]) -> Seen {
-        u.iter_mut().zip(&*self.0).for_each(|(u, a)| *u = f64::from_bits(a.load(Ordering::Relaxed)));
+        u.iter_mut()
+            .zip(&*self.0)
+            .for_each(|(u, a)| *u = f64::from_bits(a.load(Ordering::Relaxed)));
         Seen { updates: 0, tau: None }
     }
 

@@ -89,7 +89,9 @@ fn main() {
             if rank == 0 {
                 let each = 1e6 * seconds * workers as f64 / all.max(1) as f64;
                 let rate = all as f64 / seconds;
-                println!("n = {n}, {workers} worker(s), {way}: {rate:.0} rounds/s, {each:.1} us each");
+                println!(
+                    "n = {n}, {workers} worker(s), {way}: {rate:.0} rounds/s, {each:.1} us each"
+                );
             }
         }
     }

@@ -1,18 +1,20 @@
 //! How a selection runs over ranks: rank 0 is the centre and leads, the others are workers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use keepnet::learn::{RowCounts, SavedAverages};
 use keepnet::registry::{self, MethodInfo, MethodSpec, Stream};
 use keepnet::select::asy_os::{AsyOsParams, Centre, Seen, Share, Worker};
 use keepnet::select::os::OsParams;
-use keepnet::snapshot::encode;
+use keepnet::snapshot::{decode, encode};
 use keepnet::{
     Budget, CheckedBlock, ColumnSelector, Driver, Error, FeatureSource, Flow, Observer, Order,
     Outcome, Problem, Progress, Result, RunOptions, RunReport, Selection, Snapshot, Status,
 };
 use keepnet_cli::flags::SelectArgs;
 use keepnet_cli::run::checkpoint::Checkpoint;
-use keepnet_cli::run::runner::{Job, Runner};
+use keepnet_cli::run::runner::{Job, Learnt, Runner};
 use mpi::traits::*;
 
 use crate::centre::Desk;
@@ -106,22 +108,56 @@ impl Runner for Ranks {
     }
 
     fn check(&self, args: &SelectArgs, method: &MethodInfo) -> Result<()> {
+        let rows = method.stream == Stream::Samples;
         let given = [
             ("decisions", args.output.decisions.is_some()),
             ("groups", args.method.groups.is_some()),
+            ("checkpoint", rows && args.run.checkpoint.is_some()),
+            ("every", rows && args.output.every.is_some()),
+            ("missing", rows && args.method.missing == "mean"),
         ];
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Error::param(name, "given", "no such flag over MPI ranks"));
         }
-        if method.name != "asy-os" {
+        if !rows && method.name != "asy-os" {
             let got = format!("{} over MPI ranks", method.name);
             return Err(Error::param("method", got, "asy-os, or the program keepnet"));
         }
-        if self.workers == 0 {
+        if !rows && self.workers == 0 {
             return Err(Error::param("ranks", 1, "a centre and at least one worker: mpirun -n 2"));
         }
-        debug_assert_eq!(method.stream, Stream::Features);
         Ok(())
+    }
+
+    fn rows(&self) -> Option<(usize, usize)> {
+        Some((self.rank, self.workers + 1))
+    }
+
+    fn reduce(&self, mut share: Learnt) -> Result<Option<Learnt>> {
+        if !self.leads() {
+            let report = &share.report;
+            let times = (report.read.as_secs_f64(), report.learn.as_secs_f64());
+            let part = (share.averages.to_bytes()?, report.counts, report.complete, times);
+            wire::send(0, REPORT, &encode(&part)?);
+            return Ok(None);
+        }
+        // In the order of the ranks, so that every run adds up in the same order.
+        for rank in 1..=self.workers {
+            let bytes = wire::receive(rank as i32, REPORT)?;
+            type Part = (Vec<u8>, RowCounts, bool, (f64, f64));
+            let (averages, counts, complete, (read, learn)): Part = decode(&bytes)?;
+            share.averages.merge(&SavedAverages::from_bytes(&averages)?)?;
+            let report = &mut share.report;
+            report.counts.input += counts.input;
+            report.counts.used += counts.used;
+            report.counts.without_target += counts.without_target;
+            report.counts.dropped += counts.dropped;
+            report.counts.filled += counts.filled;
+            report.complete &= complete;
+            report.read = report.read.max(Duration::from_secs_f64(read));
+            report.learn = report.learn.max(Duration::from_secs_f64(learn));
+        }
+        Ok(Some(share))
     }
 
     fn identity(&self) -> String {

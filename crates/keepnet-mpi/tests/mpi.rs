@@ -69,7 +69,10 @@ fn one_worker_is_os_by_messages_and_by_window() {
         let (got, want) = (selected(&got), selected(&want));
         assert_eq!(got.len(), 16);
         for ((i, a), (j, b)) in got.iter().zip(&want) {
-            assert!(i == j && (a - b).abs() <= 1e-10 * (1.0 + b.abs()), "{centre}: {i} {a} {j} {b}");
+            assert!(
+                i == j && (a - b).abs() <= 1e-10 * (1.0 + b.abs()),
+                "{centre}: {i} {a} {j} {b}"
+            );
         }
     }
 }
@@ -117,6 +120,29 @@ fn a_wrong_call_is_told_once() {
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("none.npy"));
+}
+
+/// Averages of shares add up to those of all rows, to rounding.
+#[test]
+fn rows_on_four_ranks_give_the_selection_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = "generate regression --set p=60 --set n=3000 --set s=8 --output x.csv";
+    let made = Command::new(keepnet()).args(make.split_whitespace()).current_dir(&folder).output();
+    assert!(made.unwrap().status.success());
+    let flags = "select x.csv --target target -k 8 --method annealed-ridge --quiet --output";
+    let one = Command::new(keepnet())
+        .args(flags.split_whitespace().chain(["one.json"]))
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert!(one.status.success(), "{}", said(&one));
+    let output = mpirun(4, &folder, &format!("{flags} r.json")).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let (got, want) = (json(folder.path().join("r.json")), json(folder.path().join("one.json")));
+    assert_eq!(got["rows"], want["rows"]);
+    for ((i, a), (j, b)) in selected(&got).iter().zip(&selected(&want)) {
+        assert!(i == j && (a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{i} {a} {j} {b}");
+    }
 }
 
 /// Processes of the program that run in `folder`, with their ranks.

@@ -60,7 +60,8 @@ fn the_storage_of_the_columns_changes_only_rounding() {
     let data = Data::normal(120, 200, 12).thinned(0.6, 13);
     for (name, loss) in cases() {
         let dense = go(&data, name, loss, width(32));
-        let sparse = run(&mut data.sparse(), data.problem(loss), name, &spec(name, loss), width(32));
+        let sparse =
+            run(&mut data.sparse(), data.problem(loss), name, &spec(name, loss), width(32));
         let (a, b) = (&dense.lanes[0].selection, &sparse.lanes[0].selection);
         assert_eq!(a.indices(), b.indices(), "{name} {loss:?}");
         for (x, y) in a.selected.iter().zip(&b.selected) {
@@ -166,7 +167,8 @@ fn pinned_features_and_covariates_are_always_in_the_model() {
         let values: Vec<f64> = (0..120).map(|i| f64::from(i % 7)).collect();
         problem.covariates.push(Covariate { name: "age".into(), values });
         let method = registry::find(name).unwrap();
-        let selector = registry::make(method, &spec(name, loss), &problem, Budget::unlimited()).unwrap();
+        let selector =
+            registry::make(method, &spec(name, loss), &problem, Budget::unlimited()).unwrap();
         let mut lane = Lane::new(problem, selector);
         lane.always = HashSet::from(["f33".into(), "f90".into()]);
         let mut source = data.dense();

@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 use keepnet::registry::{MethodInfo, MethodSpec};
 use keepnet::snapshot::Identity;
 use keepnet::{
-    CheckPolicy, Error, FeatureSource, Groups, Lane, Order, Problem, Result, RunOptions,
-    RunReport,
+    CheckPolicy, Error, FeatureSource, Groups, Lane, Order, Problem, Result, RunOptions, RunReport,
 };
 use keepnet_io::{ColumnInfo, Joined, OpenOptions, TableSource};
 
@@ -62,7 +61,7 @@ pub fn run(args: &SelectArgs, runner: &dyn Runner) -> Result<()> {
     let method = args.method.info()?;
     runner.check(args, method)?;
     if method.stream == keepnet::Stream::Samples {
-        return super::select_rows::run(args, method, start);
+        return super::select_rows::run(args, method, runner, start);
     }
     args.output.features_only()?;
     let asked = Asked {

@@ -5,6 +5,7 @@ pub mod order;
 pub mod plan;
 pub mod progress;
 pub mod runner;
+pub mod share;
 pub mod signals;
 pub mod system;
 pub mod watch;

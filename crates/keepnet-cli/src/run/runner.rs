@@ -1,5 +1,6 @@
 //! Where a selection runs once everything is opened: in this process, or over ranks.
 
+use keepnet::learn::{RowReport, SavedAverages};
 use keepnet::registry::{self, MethodInfo, MethodSpec};
 use keepnet::{
     Budget, ColumnSelector, Driver, Groups, Lane, Problem, Result, RunOptions, RunReport,
@@ -39,6 +40,14 @@ impl Job<'_> {
     }
 }
 
+/// What was learnt from a share of the rows.
+pub struct Learnt {
+    /// The averages.
+    pub averages: SavedAverages,
+    /// Rows and times.
+    pub report: RowReport,
+}
+
 /// Runs selections; the program over MPI ranks has one of its own.
 pub trait Runner: Sync {
     /// Whether this process shows progress and writes outputs.
@@ -66,6 +75,16 @@ pub trait Runner: Sync {
         budget: Budget,
     ) -> Result<Box<dyn ColumnSelector>> {
         registry::make(method, spec, problem, budget)
+    }
+
+    /// Which share of how many of the rows this process learns from; `None` is all of them.
+    fn rows(&self) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// Adds up what the shares learnt; `None` where another process has the sum.
+    fn reduce(&self, share: Learnt) -> Result<Option<Learnt>> {
+        Ok(Some(share))
     }
 
     /// Runs a selection; `None` where another process has the result.

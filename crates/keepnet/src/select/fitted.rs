@@ -27,11 +27,7 @@ pub(super) fn selection(
 }
 
 /// Refits these columns and says that they are kept.
-pub(super) fn of_columns(
-    frame: &Frame,
-    columns: &[&Kept],
-    outputs: &Outputs,
-) -> Result<Selection> {
+pub(super) fn of_columns(frame: &Frame, columns: &[&Kept], outputs: &Outputs) -> Result<Selection> {
     let fit = refit(frame, columns, outputs)?;
     let mut out = Selection { score_kind: "loss increase if removed", ..Selection::default() };
     for (j, column) in columns.iter().enumerate() {

@@ -21,8 +21,8 @@
 //! another set; the simulated centre gives the same digits each time.
 
 mod delayed;
-mod params;
 mod pace;
+mod params;
 mod pool;
 mod report;
 mod shared;
@@ -126,7 +126,8 @@ impl AsyOs {
     }
 
     fn loss(&self, u: &[f64]) -> f64 {
-        let offset = self.outputs.offset.as_ref().filter(|_| self.outputs.kind != LossKind::Squared);
+        let offset =
+            self.outputs.offset.as_ref().filter(|_| self.outputs.kind != LossKind::Squared);
         let value = |(u, y): (&[f64], &Vec<f64>)| {
             let mut u = u.to_vec();
             offset.iter().for_each(|offset| crate::kernel::axpy(1.0, offset, &mut u));

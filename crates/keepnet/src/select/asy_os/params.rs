@@ -22,7 +22,9 @@ impl CentreKind {
         match text {
             "threads" => Ok(Self::Threads),
             "simulated" => Ok(Self::Simulated),
-            _ => Err(Error::param("centre", text, "threads or simulated; keepnet-mpi is for ranks")),
+            _ => {
+                Err(Error::param("centre", text, "threads or simulated; keepnet-mpi is for ranks"))
+            }
         }
     }
 
@@ -67,7 +69,10 @@ impl AsyOsParams {
         }
         // More workers than features to keep would have nothing to do.
         let workers = workers.min(os.k);
-        let centre = spec.settings.get("centre").map_or(Ok(CentreKind::Threads), |c| CentreKind::parse(c))?;
+        let centre = spec
+            .settings
+            .get("centre")
+            .map_or(Ok(CentreKind::Threads), |c| CentreKind::parse(c))?;
         if centre == CentreKind::Threads && spec.settings.contains_key("tau") {
             return Err(Error::param("tau", "given", "centre=simulated with it"));
         }

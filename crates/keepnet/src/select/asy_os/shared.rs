@@ -35,7 +35,11 @@ impl SharedCentre {
     pub fn new(length: usize) -> Self {
         let sizes = (0..length).step_by(PIECE).map(|at| PIECE.min(length - at));
         let pieces = sizes.map(|size| Mutex::new(vec![0.0; size])).collect();
-        Self { shared: Arc::new(Shared { pieces, updates: AtomicU64::new(0) }), first: 0, tau: None }
+        Self {
+            shared: Arc::new(Shared { pieces, updates: AtomicU64::new(0) }),
+            first: 0,
+            tau: None,
+        }
     }
 
     /// The same prediction for another worker.
@@ -96,8 +100,9 @@ mod tests {
                     let mut u = vec![0.0; length];
                     for round in 0..rounds {
                         let seen = own.read(&mut u);
-                        let delta: Vec<f64> =
-                            (0..length).map(|i| ((i as u64 + round + worker as u64) % 5) as f64).collect();
+                        let delta: Vec<f64> = (0..length)
+                            .map(|i| ((i as u64 + round + worker as u64) % 5) as f64)
+                            .collect();
                         own.add(&delta, seen.updates);
                     }
                 });

@@ -62,8 +62,7 @@ fn one_worker_without_delay_is_os_through_every_centre_here() {
         for (eta, m) in [(Eta::Auto, 1.0), (Eta::OverL(1.0), 2.0), (Eta::Fixed(0.1), 3.0)] {
             for intercept in [true, false] {
                 let os = OsParams { eta, m, loss: Some(loss), intercept, ..OsParams::new(10) };
-                let want =
-                    Os::new(os.clone(), &problem, Budget::unlimited()).unwrap();
+                let want = Os::new(os.clone(), &problem, Budget::unlimited()).unwrap();
                 let want = run(&x, &problem, Box::new(want));
                 for centre in [CentreKind::Threads, CentreKind::Simulated] {
                     let params = AsyOsParams { os: os.clone(), centre, workers: 1, tau: 1 };

@@ -186,9 +186,8 @@ impl<C: Centre> CentreWork<C> {
 
     fn loss_at(&self, model: &Model, u: &[f64]) -> f64 {
         let n = model.frame.n();
-        let value = |(u, y): (&[f64], &Vec<f64>)| {
-            model.outputs.loss.value(u, y, model.frame.weight())
-        };
+        let value =
+            |(u, y): (&[f64], &Vec<f64>)| model.outputs.loss.value(u, y, model.frame.weight());
         u.chunks(n).zip(&self.y).map(value).sum::<f64>() / model.frame.weight_sum()
     }
 }
@@ -200,6 +199,8 @@ impl<C: Centre> Work for CentreWork<C> {
         self.read();
         self.before.0.clone_from(&model.w);
         self.before.1.clone_from(&model.b);
+        let loss = self.loss_at(model, &self.u);
+        self.pace.at(loss);
         self.ready = Ready::Nothing;
         let (n, total) = (model.frame.n(), model.frame.weight_sum());
         let columns: Vec<Column<'_>> = model.kept.columns().collect();

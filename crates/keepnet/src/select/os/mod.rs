@@ -39,8 +39,8 @@ use crate::selection::Selection;
 use crate::snapshot::{Snapshot, decode, encode};
 use crate::target::Problem;
 
-pub use params::{Eta, INFO, OsParams};
 pub(super) use params::SETTINGS;
+pub use params::{Eta, INFO, OsParams};
 
 use gram::GramWork;
 use passes::PassWork;
