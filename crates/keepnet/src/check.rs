@@ -109,6 +109,18 @@ impl<'a> Feature<'a> {
 }
 
 impl Feature<'_> {
+    /// A copy that borrows nothing, to outlive its block.
+    #[must_use]
+    pub fn owned(&self) -> Feature<'static> {
+        let values = match &self.values {
+            Values::Borrowed(data) => (*data).clone(),
+            Values::Owned(data) => data.clone(),
+        };
+        let name = self.name.to_string().into();
+        let Self { id, source, arrival, pinned, group, stats, .. } = *self;
+        Feature { id, name, source, arrival, pinned, group, stats, values: Values::Owned(values) }
+    }
+
     /// The values, finite, a value for each row that counts.
     #[must_use]
     pub fn column(&self) -> Column<'_> {

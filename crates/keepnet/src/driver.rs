@@ -16,7 +16,7 @@ use crate::check::{CheckPolicy, CheckedBlock, check_and_glance};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
+use crate::select::{ColumnSelector, Late, Outcome, Reason, Status, Verdict};
 use crate::selection::Selection;
 use crate::snapshot;
 use crate::source::FeatureSource;
@@ -408,12 +408,18 @@ impl<'a> Driver<'a> {
             self.fill(&mut block)?;
             self.read += start.elapsed();
             if block.is_empty() {
+                let start = Instant::now();
+                self.settle(true, observer)?;
+                self.select += start.elapsed();
                 return Ok(false);
             }
             let start = Instant::now();
             self.offer(&block, observer)?;
             self.select += start.elapsed();
             let flow = observer.progress(&self.progress())?;
+            if flow.save || flow.stop {
+                self.settle(true, observer)?;
+            }
             if flow.save {
                 observer.save(self.save()?)?;
             }
@@ -453,7 +459,7 @@ impl<'a> Driver<'a> {
             }
             outcomes.clear();
             lane.selector.offer_block(&checked, &mut outcomes)?;
-            debug_assert_eq!(outcomes.len(), checked.features.len());
+            debug_assert!(outcomes.is_empty() || outcomes.len() == checked.features.len());
             let mut report = |id, name: &str, outcome: &Outcome| {
                 observer.decision(&Decision { lane: at, scan, id, name, outcome })
             };
@@ -465,9 +471,17 @@ impl<'a> Driver<'a> {
                 lane.log.outcome(feature.id, outcome);
                 report(feature.id, &feature.name, outcome)?;
             }
+            settle(lane, at, scan, false, observer)?;
             lane.log.point(self.position.arrived, lane.selector.status());
         }
         Ok(())
+    }
+
+    /// Takes in the outcomes that come late.
+    fn settle(&mut self, wait: bool, observer: &mut dyn Observer) -> Result<()> {
+        let scan = self.position.scan;
+        let lanes = self.lanes.iter_mut().enumerate();
+        lanes.into_iter().try_for_each(|(at, lane)| settle(lane, at, scan, wait, observer))
     }
 
     fn finish(mut self, complete: bool) -> Result<RunReport> {
@@ -493,6 +507,22 @@ impl<'a> Driver<'a> {
             select: self.select,
         })
     }
+}
+
+fn settle(
+    lane: &mut Lane,
+    at: usize,
+    scan: u32,
+    wait: bool,
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    let mut late = Vec::new();
+    lane.selector.settle(wait, &mut late)?;
+    for Late { id, name, outcome } in &late {
+        lane.log.outcome(*id, outcome);
+        observer.decision(&Decision { lane: at, scan, id: *id, name, outcome })?;
+    }
+    Ok(())
 }
 
 fn pin(checked: &mut CheckedBlock<'_>, always: &HashSet<String>) {

@@ -19,11 +19,12 @@ use keepnet::{Error, Result};
 
 use crate::flags::{Cli, Command};
 use crate::output;
+use crate::run::runner::Runner;
 
 /// Runs a command.
-pub fn dispatch(command: Command) -> Result<()> {
+pub fn dispatch(command: Command, runner: &dyn Runner) -> Result<()> {
     match command {
-        Command::Select(args) => select::run(&args),
+        Command::Select(args) => select::run(&args, runner),
         Command::Compare(args) => compare::run(&args),
         Command::Merge(args) => averages::merge(&args),
         Command::Extract(args) => averages::extract(&args),

@@ -19,12 +19,19 @@ use keepnet_io::{RowSpec, RowStream, open_rows};
 use crate::flags::SelectArgs;
 use crate::output::{atomic, csv, print, report as report_page, table};
 use crate::run::checkpoint::{self, Checkpoint};
+use crate::run::runner::{Learnt, Runner};
+use crate::run::share::RowShare;
 use crate::run::signals::{self, Phase};
 use crate::run::system;
 use keepnet_io::result::{Outcome, Rows, Run, Seconds};
 
 /// Runs a selection on rows.
-pub fn run(args: &SelectArgs, method: &'static MethodInfo, start: Instant) -> Result<()> {
+pub fn run(
+    args: &SelectArgs,
+    method: &'static MethodInfo,
+    runner: &dyn Runner,
+    start: Instant,
+) -> Result<()> {
     refuse(args)?;
     let spec = args.method.spec(args.run.seed)?;
     let missing = match args.method.missing.as_str() {
@@ -40,13 +47,15 @@ pub fn run(args: &SelectArgs, method: &'static MethodInfo, start: Instant) -> Re
     if args.output.every == Some(0) {
         return Err(Error::param("every", 0, "at least 1"));
     }
-    signals::listen()?;
-    let out = &args.output;
-    let result = out.output.as_deref().filter(|_| !out.to_stdout());
-    let (averages, checkpoint) = (out.averages.as_deref(), args.run.checkpoint.as_deref());
-    let paths = [result, averages, out.report.as_deref(), checkpoint];
-    atomic::probe(paths.into_iter().flatten())?;
-    system::with_threads(args.run.threads, || select(args, method, &spec, missing, start))
+    if runner.leads() {
+        signals::listen()?;
+        let out = &args.output;
+        let result = out.output.as_deref().filter(|_| !out.to_stdout());
+        let (averages, checkpoint) = (out.averages.as_deref(), args.run.checkpoint.as_deref());
+        let paths = [result, averages, out.report.as_deref(), checkpoint];
+        atomic::probe(paths.into_iter().flatten())?;
+    }
+    system::with_threads(args.run.threads, || select(args, method, &spec, missing, (runner, start)))
 }
 
 /// Flags that have no meaning on a stream of rows.
@@ -173,7 +182,7 @@ fn select(
     method: &'static MethodInfo,
     spec: &MethodSpec,
     missing: RowMissing,
-    start: Instant,
+    (runner, start): (&dyn Runner, Instant),
 ) -> Result<()> {
     let options = args.input.options(args.run.memory.as_deref())?;
     let asked = args.rows.spec(spec.loss, &args.input.key)?;
@@ -182,7 +191,7 @@ fn select(
     let mut source = open_rows(&args.input.inputs, &rows, &options)?;
     let problem = source.problem().clone();
     let budget = args.run.memory()?.map_or_else(Budget::unlimited, Budget::bytes);
-    let mut learner = registry::make_rows(method, spec, &problem, budget)?;
+    let mut learner = registry::make_rows(method, spec, &problem, budget.clone())?;
     let mut watch = Watch {
         limit: args.run.time()?.map(|limit| (start, limit)),
         checkpoint: None,
@@ -197,19 +206,28 @@ fn select(
     let row_options = RowOptions { missing, every: args.output.every, ..RowOptions::default() };
     let reason = source.task_reason().to_string();
     let files: Vec<String> = source.files().map(String::from).collect();
-    let mut driver = RowDriver::new(&mut source, learner.as_mut(), row_options);
+    let mut share = runner.rows().map(|share| RowShare::new(&mut source, share));
+    let rows: &mut dyn SampleSource = match &mut share {
+        Some(share) => share,
+        None => &mut source,
+    };
+    let mut driver = RowDriver::new(rows, learner.as_mut(), row_options);
     if let Some(state) = watch.checkpoint.as_ref().map(Checkpoint::load).transpose()?.flatten() {
         driver.restore(&state)?;
     }
     signals::enter(Phase::Selecting);
-    let report = driver.run(&mut watch)?;
+    let mut report = driver.run(&mut watch)?;
+    if runner.rows().is_some() {
+        let averages = averages(learner.as_ref(), &problem, "method")?;
+        let Some(all) = runner.reduce(Learnt { averages, report })? else { return Ok(()) };
+        learner = registry::make_rows(method, spec, &problem, budget)?;
+        learner.load(all.averages.averages)?;
+        report = all.report;
+    }
     let selection = learner.selection()?;
     signals::enter(Phase::Writing);
     if let Some(path) = &args.output.averages {
-        let averages = learner.averages().ok_or_else(|| {
-            Error::param("averages", "given", "a method on running averages of all features")
-        })??;
-        let saved = SavedAverages { problem: problem.clone(), averages };
+        let saved = averages(learner.as_ref(), &problem, "averages")?;
         atomic::write(path, &saved.to_bytes()?)?;
     }
     let shown = Shown { problem: &problem, files: &files, args, start };
@@ -221,6 +239,18 @@ fn select(
         eprintln!("keepnet: ended early by {why}; the result so far is whole but not complete");
     }
     Ok(())
+}
+
+/// The averages of a learner; `asked` is the flag that asks for them.
+fn averages(
+    learner: &dyn RowLearner,
+    problem: &RowProblem,
+    asked: &'static str,
+) -> Result<SavedAverages> {
+    let averages = learner.averages().ok_or_else(|| {
+        Error::param(asked, "given", "a method on running averages of all features")
+    })??;
+    Ok(SavedAverages { problem: problem.clone(), averages })
 }
 
 /// What a checkpoint belongs to.

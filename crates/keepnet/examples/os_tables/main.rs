@@ -3,7 +3,7 @@
 //! `cargo run --release -p keepnet --example os_tables [SEEDS] [PART...]` runs every cell over
 //! SEEDS seeds (10 by default) and prints ours, the reference and
 //! `z = (ours - reference) / sqrt(se^2 + se_reference^2)`. Parts: matched, scans, stated, classes,
-//! correlated, theta, rivals, rival-classes; all by default.
+//! correlated, theta, workers, rivals, rival-classes; all by default.
 //!
 //! Protocol: a fresh random order each scan, no intercept, a refit before scoring. The standard
 //! error of a reference recall is 0.015 (0.012 in the theta table, of 40 seeds). For an error it
@@ -29,13 +29,14 @@ fn main() -> Result<()> {
     let parts: Vec<&String> = args.iter().filter(|a| a.parse::<u64>().is_err()).collect();
     let mut judge = Judge { seeds, z: Vec::new() };
     type Part = fn(&mut Judge) -> Result<()>;
-    let all: [(&str, Part); 8] = [
+    let all: [(&str, Part); 9] = [
         ("matched", matched),
         ("scans", scans),
         ("stated", stated),
         ("classes", classes),
         ("correlated", correlated),
         ("theta", theta),
+        ("workers", workers),
         ("rivals", rivals),
         ("rival-classes", rival_classes),
     ];
@@ -185,6 +186,19 @@ fn correlated(judge: &mut Judge) -> Result<()> {
         ("os eta=1 m=30", 2, &[only(0.25), only(0.65)]),
     ];
     judge.table("correlated designs: recall", &data, &rows, (0.015, 5.0))
+}
+
+/// Simulated `asy-os`, the staleness equal to the number of workers.
+fn workers(judge: &mut Judge) -> Result<()> {
+    let rows: [(_, _, &[Reference]); 5] = [
+        ("asy-os eta=1/L m=1 centre=simulated workers=1", 2, &[only(0.738), only(0.710)]),
+        ("asy-os eta=1/L m=1 centre=simulated workers=2", 2, &[only(0.730), only(0.700)]),
+        ("asy-os eta=1/L m=1 centre=simulated workers=5", 2, &[only(0.720), only(0.684)]),
+        ("asy-os eta=1/L m=1 centre=simulated workers=10", 2, &[only(0.716), only(0.662)]),
+        ("asy-os eta=1/L m=1 centre=simulated workers=20", 2, &[only(0.686), only(0.628)]),
+    ];
+    let data = sized("regression", &[2000, 6000], &[("noise", "matched")]);
+    judge.table("matched noise, simulated workers: recall", &data, &rows, (0.015, 5.0))
 }
 
 fn theta(judge: &mut Judge) -> Result<()> {

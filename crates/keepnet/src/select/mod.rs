@@ -1,6 +1,7 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
 pub mod alpha_investing;
+pub mod asy_os;
 mod by_row;
 mod fitted;
 pub mod grafting;
@@ -31,10 +32,17 @@ use crate::snapshot::Snapshot;
 
 /// Decides on each feature as it arrives. An `Err` leaves the state as it was.
 pub trait ColumnSelector: Snapshot + Send {
-    /// Appends one outcome for each feature of the block.
+    /// Appends one outcome for each feature of the block, or none where they come late.
     ///
     /// Blocks are for speed, never for another result.
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()>;
+
+    /// Appends outcomes of earlier features, from a selector that decides beside the stream and
+    /// gives none in [`ColumnSelector::offer_block`]; `wait` for the features under way.
+    fn settle(&mut self, wait: bool, out: &mut Vec<Late>) -> Result<()> {
+        let _ = (wait, out);
+        Ok(())
+    }
 
     /// Ends a scan; `true` when another scan would change nothing.
     fn end_scan(&mut self) -> Result<bool>;
@@ -122,6 +130,17 @@ pub fn offer_groups(
         selector.offer_group(members, out)?;
     }
     Ok(())
+}
+
+/// An outcome that came after its block; see [`ColumnSelector::settle`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Late {
+    /// The feature.
+    pub id: FeatureId,
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub outcome: Outcome,
 }
 
 /// Where a selector stands.

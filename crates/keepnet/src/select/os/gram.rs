@@ -296,7 +296,7 @@ impl Work for GramWork {
         self.block.anchor.gw = (0..count).map(|c| self.gram_times(model, c, &model.w)).collect();
     }
 
-    fn stepped(&mut self) {}
+    fn stepped(&mut self, _model: &Model) {}
 
     fn stayed(&mut self) {}
 
