@@ -101,17 +101,7 @@ impl MethodFlags {
 
     /// Which columns are fit to be offered.
     pub fn policy(&self) -> Result<CheckPolicy> {
-        let missing = match self.missing.as_str() {
-            "error" => Missing::Error,
-            "drop-feature" => Missing::DropFeature,
-            "mean" => Missing::Mean,
-            "zero" => Missing::Zero,
-            "indicator" => Missing::Indicator,
-            other => {
-                let want = "error, drop-feature, mean, zero or indicator";
-                return Err(Error::param("missing", other, want));
-            }
-        };
+        let missing = Missing::parse(&self.missing)?;
         if let Some(share) = self.max_missing.filter(|share| !(0.0..=1.0).contains(share)) {
             return Err(Error::param("max-missing", share, "a share from 0 to 1"));
         }
@@ -121,14 +111,8 @@ impl MethodFlags {
     /// The groups that `--groups` names.
     pub fn groups(&self) -> Result<Option<Groups>> {
         let Some(text) = &self.groups else { return Ok(None) };
-        if let Some(separator) = text.strip_prefix("prefix:") {
-            return Groups::prefix(separator).map(Some);
-        }
-        if let Some(size) = text.strip_prefix("block:") {
-            let size = size.parse().map_err(|_| {
-                Error::param("groups", text, "block:N with a whole number, at least 1")
-            })?;
-            return Groups::block(size).map(Some);
+        if let Some(groups) = Groups::parse(text)? {
+            return Ok(Some(groups));
         }
         let pairs = table(text)?;
         Groups::table(pairs).map(Some).map_err(|error| error.at(text))

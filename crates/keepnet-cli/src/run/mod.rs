@@ -2,8 +2,8 @@
 
 pub mod checkpoint;
 pub mod order;
-pub mod plan;
 pub mod progress;
 pub mod signals;
-pub mod system;
 pub mod watch;
+
+pub use keepnet_io::{plan, system};
