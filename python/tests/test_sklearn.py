@@ -1,0 +1,81 @@
+"""scikit-learn's own checks, on every class, and use inside its tools."""
+
+import keepnet
+import numpy as np
+import pandas as pd
+import pytest
+from keepnet._registry import CLASSES, METHODS
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+IN_ORDER = "learns from one row after the other, so order counts and a weight of 2 is one larger "
+IN_ORDER += "step, not two; scikit-learn's SGDClassifier is excused the same way"
+SEQUENTIAL = {
+    name for name, info in METHODS.items() if info["rows"] and "choose" not in str(info["settings"])
+}
+
+
+def excused(estimator):
+    if estimator._info["name"] in SEQUENTIAL:
+        return {
+            "check_sample_weight_equivalence_on_dense_data": IN_ORDER,
+            "check_sample_weight_equivalence_on_sparse_data": IN_ORDER,
+        }
+    return {}
+
+
+@parametrize_with_checks(
+    [cls() for cls in CLASSES.values()], expected_failed_checks=excused
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_every_method_of_the_engine_has_a_class():
+    missing = [name for name in METHODS if name not in CLASSES]
+    assert not missing, f"write a class for {missing} in keepnet/features.py or samples.py"
+
+
+def test_pipeline_grid_search_and_cross_validation():
+    X, y = make_classification(300, 60, n_informative=5, random_state=0)
+    pipe = make_pipeline(StandardScaler(), keepnet.OSPlus(k=5), LogisticRegression())
+    assert cross_val_score(pipe, X, y, cv=3).mean() > 0.75
+    search = GridSearchCV(pipe, {"osplus__k": [2, 5, 10]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.75
+    assert clone(search.best_estimator_).get_params()["osplus__k"] in (2, 5, 10)
+
+
+def test_own_prediction_in_cross_validation():
+    X, y = make_regression(300, 60, n_informative=5, noise=1, random_state=0)
+    assert cross_val_score(keepnet.OSPlus(k=5), X, y, cv=3).min() > 0.99
+    assert cross_val_score(keepnet.AnnealedRidge(k=5), X, y, cv=3).min() > 0.99
+
+
+def test_frames_in_and_names_out():
+    X, y = make_regression(200, 20, n_informative=3, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(20)])
+    frame["town"] = ["a", "b"] * 100
+    parts = [("numbers", keepnet.OSPlus(k=3), make_column_selector(dtype_include="number"))]
+    transform = ColumnTransformer(parts).set_output(transform="pandas").fit(frame, y)
+    out = transform.transform(frame)
+    names = list(out.columns)
+    assert len(names) == 3 and all(name.startswith("numbers__c") for name in names)
+    pipe = make_pipeline(keepnet.OSPlus(k=3), Ridge()).fit(frame.drop(columns="town"), y)
+    assert [f"numbers__{n}" for n in pipe[0].get_feature_names_out()] == names
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "default"])
+def test_set_output(kind):
+    if kind != "default":
+        pytest.importorskip(kind)
+    X, y = make_regression(100, 10, random_state=0)
+    frame = pd.DataFrame(X, columns=list("abcdefghij"))
+    out = keepnet.OSPlus(k=2).set_output(transform=kind).fit(frame, y).transform(frame)
+    module = type(out).__module__.split(".")[0]
+    assert module == ("numpy" if kind == "default" else kind)
