@@ -30,4 +30,6 @@ echo "== tests"
 cargo test --release --workspace
 echo "== documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --lib --no-deps --quiet
+echo "== python package"
+scripts/python.sh
 echo "test.sh: all checks passed"
