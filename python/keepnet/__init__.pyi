@@ -213,7 +213,7 @@ class GroupSAOLA(_Features):
         callback: Callable[[Progress], object] | None = ...,
     ) -> None: ...
 
-class AlphaInvesting(_Model, _Features):
+class AlphaInvesting(_Features):
     def __init__(
         self,
         k: int | None = ...,

@@ -133,7 +133,7 @@ class Selector(SelectorMixin, BaseEstimator):
         known = np.take(classes, np.minimum(codes, len(classes) - 1)) == y
         if not np.all(known):
             strange = y[~known][0]
-            raise ValueError(f"the target has a class that is not in classes: {strange!r}")
+            raise ValueError(f"the target has a class that is not in classes: {strange}")
         return codes.astype(np.float64), classes
 
     @staticmethod

@@ -178,7 +178,7 @@ def _from_files(estimator, paths, target, files):
             files[name] = [files[name]]
     more = {}
     if not estimator._info["rows"]:
-        more = estimator._feature_request(None, None, False)
+        more = estimator._feature_request(None, None, None)
         files["balanced"] = estimator.class_weight == "balanced"
     files = {name: value for name, value in files.items() if value is not None}
     asked = {"inputs": paths, "target": target or "", "task": estimator.task, **files}

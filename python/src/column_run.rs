@@ -50,7 +50,7 @@ fn fit(
     watch: &Watch,
 ) -> Result<String> {
     let start = Instant::now();
-    let integral = request.integral || source.integral();
+    let integral = request.integral(&source);
     let (lane, options) = request.lane(&source, problem.clone())?;
     let mut driver = Driver::new(&mut source, vec![lane], options)?;
     if let Some(groups) = request.groups()? {
@@ -129,7 +129,8 @@ impl ColumnRun {
             rows: &rows(&self.problem),
             total: self.start.elapsed().as_secs_f64(),
         };
-        said.features(report, &[], self.request.integral).map_err(|error| raise(&error))
+        let integral = self.request.integral(&Unknown(self.problem.rows.input()));
+        said.features(report, &[], integral).map_err(|error| raise(&error))
     }
 }
 

@@ -67,9 +67,9 @@ pub struct Request {
     /// What the caller knows and the result should say.
     #[serde(default)]
     notes: Vec<String>,
-    /// Whether the types say that every column holds whole numbers.
+    /// Whether columns are to be taken as whole numbers, where the types do not decide.
     #[serde(default)]
-    pub integral: bool,
+    integral: Option<bool>,
 }
 
 impl Request {
@@ -101,13 +101,18 @@ impl Request {
             loss: self.loss()?,
             seed: self.seed,
             settings: self.settings.clone(),
-            integral: self.integral,
+            integral: false,
             column_bytes: None,
         };
         if self.info()?.needs_k {
             spec.need_k()?;
         }
         Ok(spec)
+    }
+
+    /// Whether the types say that every column holds whole numbers; the caller may know better.
+    pub fn integral(&self, source: &dyn FeatureSource) -> bool {
+        self.integral.unwrap_or_else(|| source.integral())
     }
 
     /// The loss, where one was named.
@@ -153,7 +158,7 @@ impl Request {
     pub fn lane(&self, source: &dyn FeatureSource, problem: Problem) -> Result<(Lane, RunOptions)> {
         let mut plan = Plan::new(self.memory, source);
         let column_bytes = Some(plan.column);
-        let integral = self.integral || source.integral();
+        let integral = self.integral(source);
         let spec = MethodSpec { column_bytes, integral, ..self.spec()? };
         problem.check()?;
         let info = self.info()?;
