@@ -33,4 +33,6 @@ echo "== MPI"
 scripts/mpi.sh
 echo "== documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --lib --no-deps --quiet
+echo "== python package"
+scripts/python.sh
 echo "test.sh: all checks passed"

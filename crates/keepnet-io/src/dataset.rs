@@ -253,6 +253,26 @@ impl Dataset {
         self.table.columns().iter().any(|c| c.name == name)
     }
 
+    /// Every name of `--always` is a feature; a level of a category goes by its column's name.
+    pub fn knows(&self, always: &HashSet<String>, not_features: &[String]) -> Result<()> {
+        let known: HashSet<&str> = match always.is_empty() {
+            true => return Ok(()),
+            false => names(&*self.table),
+        };
+        let found =
+            |name: &str| known.contains(name) && !not_features.iter().any(|not| not == name);
+        let parts = |name: &str| {
+            let level = name.split_once('=').is_some_and(|(column, _)| found(column));
+            level || name.strip_suffix(":missing").is_some_and(found)
+        };
+        let mut lost: Vec<_> = always.iter().filter(|name| !found(name) && !parts(name)).collect();
+        lost.sort_unstable();
+        match lost.first() {
+            None => Ok(()),
+            Some(name) => Err(Error::Data(format!("there is no feature {name:?}")).at("--always")),
+        }
+    }
+
     /// The features: every column but those named, as the options of [`open`] say.
     ///
     /// A feature's index counts the columns that are features, in the order of the input.

@@ -95,11 +95,7 @@ pub fn build_problem(
         problem.covariates.push(Covariate { name, values: values(found, &rows)? });
     }
     if spec.balanced {
-        let mut balanced = problem.target.balanced_weights()?;
-        if let Some(weight) = &problem.weight {
-            balanced.iter_mut().zip(weight).for_each(|(b, w)| *b *= w);
-        }
-        problem.weight = Some(balanced);
+        problem.balance()?;
     }
     problem.rows = rows;
     let found = [Some(&y), weight.as_ref(), offset.as_ref()];

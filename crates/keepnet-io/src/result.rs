@@ -2,6 +2,10 @@
 //!
 //! Everything outside `run` is the same, digit for digit, in a second run.
 
+mod known;
+
+pub use known::{row_report, row_target, row_warnings, warnings};
+
 use keepnet::driver::{Dropped, TracePoint};
 use keepnet::selection::{CovariateWeight, Selected, Selection, Value};
 use keepnet::{RunReport, Target, Task};

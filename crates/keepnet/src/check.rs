@@ -14,37 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::block::{ColumnBlock, FeatureId, RawColumn};
 use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
+pub use crate::policy::{CheckPolicy, Missing};
 use crate::select::{Glance, Glances, Reason};
 use crate::target::{Problem, RowMap};
-
-/// What to do with missing values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Missing {
-    /// Stop and name the feature and the row.
-    #[default]
-    Error,
-    /// Drop the feature.
-    DropFeature,
-    /// Fill with the feature's mean.
-    Mean,
-    /// Fill with zero.
-    Zero,
-    /// Fill with the mean and add a feature that is 1 where the value was missing.
-    Indicator,
-}
-
-/// Which columns are fit to be offered.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CheckPolicy {
-    /// What to do with missing values.
-    pub missing: Missing,
-    /// Largest share of missing values; a feature with more is dropped. `None` is no limit.
-    pub max_missing: Option<f64>,
-    /// Fewest rows off the commonest value; a feature with fewer is dropped. 0 and 1 ask for a
-    /// column that is not constant.
-    pub min_count: usize,
-}
 
 /// Statistics of one column over the rows that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -118,7 +90,8 @@ impl Feature<'_> {
         };
         let name = self.name.to_string().into();
         let Self { id, source, arrival, pinned, group, stats, .. } = *self;
-        Feature { id, name, source, arrival, pinned, group, stats, values: Values::Owned(values) }
+        let (glance, values) = (None, Values::Owned(values));
+        Feature { id, name, source, arrival, pinned, group, stats, glance, values }
     }
 
     /// The values, finite, a value for each row that counts.

@@ -6,6 +6,10 @@
 //! each feature, the loss along the stream, the time. Between blocks an [`Observer`] may look,
 //! save the state or end the run.
 
+mod pushed;
+
+pub use pushed::Pushed;
+
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -486,9 +490,17 @@ impl<'a> Driver<'a> {
 
     fn finish(mut self, complete: bool) -> Result<RunReport> {
         let start = Instant::now();
-        let mut lanes = Vec::with_capacity(self.lanes.len());
         for lane in &mut self.lanes {
             lane.selector.finish()?;
+        }
+        self.select += start.elapsed();
+        self.report(complete)
+    }
+
+    /// The result as it stands.
+    fn report(&self, complete: bool) -> Result<RunReport> {
+        let mut lanes = Vec::with_capacity(self.lanes.len());
+        for lane in &self.lanes {
             let selection = lane.selector.selection()?;
             let kept: HashSet<_> =
                 selection.selected.iter().chain(&selection.always).map(|s| s.id).collect();
@@ -496,11 +508,10 @@ impl<'a> Driver<'a> {
             dropped.evicted += lane.log.alive.difference(&kept).count() as u64;
             lanes.push(LaneReport { selection, dropped, trace: lane.log.trace.clone() });
         }
-        self.select += start.elapsed();
         Ok(RunReport {
             lanes,
             features_seen: self.position.seen,
-            groups: self.groups,
+            groups: self.groups.clone(),
             scans: self.position.scan + u32::from(self.position.in_scan > 0),
             complete,
             read: self.read,

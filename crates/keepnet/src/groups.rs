@@ -96,6 +96,23 @@ impl Groups {
         self.of(column.id.index, &column.name)
     }
 
+    /// Whether two columns are of one group.
+    pub(crate) fn same(&mut self, a: &RawColumn, b: &RawColumn) -> Result<bool> {
+        Ok(self.of_column(a)? == self.of_column(b)?)
+    }
+
+    /// Groups written as `prefix:SEP` or `block:N`; `None` where the text is neither.
+    pub fn parse(text: &str) -> Result<Option<Self>> {
+        if let Some(separator) = text.strip_prefix("prefix:") {
+            return Self::prefix(separator).map(Some);
+        }
+        let Some(size) = text.strip_prefix("block:") else { return Ok(None) };
+        let size = size
+            .parse()
+            .map_err(|_| Error::param("groups", text, "block:N with a whole number, at least 1"))?;
+        Self::block(size).map(Some)
+    }
+
     /// Tells the features of a checked block their groups; `first` is the place of the block's
     /// first column in the scan.
     pub fn assign(
@@ -240,7 +257,7 @@ impl WholeGroups {
     }
 
     /// Notes the groups of a block; one that comes a second time is in pieces.
-    fn pass(&mut self, groups: &mut Groups, block: &ColumnBlock) -> Result<()> {
+    pub(crate) fn pass(&mut self, groups: &mut Groups, block: &ColumnBlock) -> Result<()> {
         let mut current = None;
         for column in block.columns() {
             let group = groups.of_column(column)?;

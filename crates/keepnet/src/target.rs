@@ -211,6 +211,16 @@ impl Problem {
         self.weight.as_ref().map_or(self.n() as f64, |v| v.iter().sum())
     }
 
+    /// Makes every class weigh the same, on top of the weights that rows have.
+    pub fn balance(&mut self) -> Result<()> {
+        let mut balanced = self.target.balanced_weights()?;
+        if let Some(weight) = &self.weight {
+            balanced.iter_mut().zip(weight).for_each(|(b, w)| *b *= w);
+        }
+        self.weight = Some(balanced);
+        Ok(())
+    }
+
     /// Lengths, finiteness, positive weights, at least two classes or two different numbers.
     pub fn check(&self) -> Result<()> {
         let n = self.n();

@@ -87,7 +87,7 @@ fn read(args: &CompareArgs) -> Result<Asked<'_>> {
     }
     let judges = flags::list(&args.classifiers);
     let judges = judges.iter().map(|name| Judge::parse(name)).collect::<Result<Vec<_>>>()?;
-    let missing = flags::missing(&args.missing)?;
+    let missing = keepnet::Missing::parse(&args.missing)?;
     let row_missing = match missing {
         Missing::Mean => RowMissing::Mean,
         Missing::Zero => RowMissing::Zero,

@@ -12,7 +12,7 @@ use keepnet::snapshot::Identity;
 use keepnet::{
     CheckPolicy, Error, FeatureSource, Groups, Lane, Order, Problem, Result, RunOptions, RunReport,
 };
-use keepnet_io::{ColumnInfo, Joined, OpenOptions, TableSource};
+use keepnet_io::{Joined, OpenOptions, TableSource};
 
 use super::select_outputs as outputs;
 use crate::flags::{Every, SelectArgs};
@@ -172,31 +172,12 @@ fn open(asked: &Asked<'_>) -> Result<Opened> {
     let (files, bytes) = (dataset.files().to_vec(), dataset.bytes());
     let kinds = outputs::kinds(dataset.columns());
     let always = args.method.always()?;
-    known(&always, dataset.columns(), &joined.not_features)?;
+    dataset.knows(&always, &joined.not_features)?;
     let source = dataset.source(&joined.not_features)?;
     let Joined { problem, matched_by, input, used, masked_target, unmatched, .. } = joined;
     let rows = Rows { input, used, matched_by, masked_target, unmatched };
     let (task_reason, notes) = (joined.task_reason, joined.notes);
     Ok(Opened { source, problem, rows, task_reason, notes, files, kinds, bytes, always })
-}
-
-/// Every name of `--always` is a feature; a level of a category goes by its column's name.
-fn known(always: &HashSet<String>, columns: &[ColumnInfo], not_features: &[String]) -> Result<()> {
-    let known: HashSet<&str> = match always.is_empty() {
-        true => return Ok(()),
-        false => columns.iter().map(|column| column.name.as_str()).collect(),
-    };
-    let found = |name: &str| known.contains(name) && !not_features.iter().any(|not| not == name);
-    let parts = |name: &str| {
-        let level = name.split_once('=').is_some_and(|(column, _)| found(column));
-        level || name.strip_suffix(":missing").is_some_and(found)
-    };
-    let mut lost: Vec<_> = always.iter().filter(|name| !found(name) && !parts(name)).collect();
-    lost.sort_unstable();
-    match lost.first() {
-        None => Ok(()),
-        Some(name) => Err(Error::Data(format!("there is no feature {name:?}")).at("--always")),
-    }
 }
 
 /// What a checkpoint belongs to: every setting that a digit of the result depends on.

@@ -1,6 +1,6 @@
 //! What `keepnet select` says and writes.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -95,35 +95,9 @@ pub fn dry_run(
 
 /// What the user should know.
 pub fn warnings(asked: &Asked<'_>, opened: &Opened, report: &RunReport) -> Vec<String> {
-    let mut warnings = opened.notes.clone();
-    let selection = &report.lanes[0].selection;
-    if let Some(k) = asked.spec.k.filter(|k| *k as u64 > report.features_seen) {
-        let seen = report.features_seen;
-        warnings
-            .push(format!("k is {k} but only {seen} features were seen; all are kept that can be"));
-    }
-    let chosen = selection.params.iter().find(|(name, _)| *name == "measure");
-    if let (None, Some((_, Value::Text(measure)))) = (asked.spec.settings.get("measure"), chosen) {
-        let why = match opened.source.integral() {
-            true => "every column is an integer, bool or code",
-            false => "not every column is an integer, bool or code",
-        };
-        warnings.push(format!("measure {measure}, as {why}; --measure chooses another"));
-    }
-    let found: HashSet<_> = selection.always.iter().map(|f| f.name.as_str()).collect();
-    let mut lost: Vec<_> =
-        opened.always.iter().filter(|name| !found.contains(name.as_str())).collect();
-    lost.sort_unstable();
-    for name in lost {
-        warnings
-            .push(format!("--always {name:?} did not come, or was dropped as constant or missing"));
-    }
-    for warning in &selection.warnings {
-        if !warnings.contains(warning) {
-            warnings.push(warning.clone());
-        }
-    }
-    warnings
+    let spec = &asked.spec;
+    let integral = opened.source.integral();
+    keepnet_io::result::warnings(&opened.notes, spec, integral, &opened.always, report)
 }
 
 /// Writes every output: all temporary files first, then all names.

@@ -5,15 +5,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use keepnet::driver::{LaneReport, TracePoint};
+use keepnet::driver::TracePoint;
 use keepnet::learn::{
     RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, RowReport, SavedAverages,
 };
 use keepnet::registry::{self, MethodInfo, MethodSpec};
 use keepnet::snapshot::Identity;
-use keepnet::{
-    Budget, Error, Flow, Result, RowLearner, RowProblem, RunReport, SampleSource, Selection, Target,
-};
+use keepnet::{Budget, Error, Flow, Result, RowLearner, RowProblem, SampleSource, Selection};
 use keepnet_io::{RowSpec, RowStream, open_rows};
 
 use crate::flags::SelectArgs;
@@ -23,7 +21,7 @@ use crate::run::runner::{Learnt, Runner};
 use crate::run::share::RowShare;
 use crate::run::signals::{self, Phase};
 use crate::run::system;
-use keepnet_io::result::{Outcome, Rows, Run, Seconds};
+use keepnet_io::result::{Outcome, Rows, Run, Seconds, row_report, row_target};
 
 /// Runs a selection on rows.
 pub fn run(
@@ -34,16 +32,7 @@ pub fn run(
 ) -> Result<()> {
     refuse(args)?;
     let spec = args.method.spec(args.run.seed)?;
-    let missing = match args.method.missing.as_str() {
-        "error" => RowMissing::Error,
-        "drop-row" => RowMissing::DropRow,
-        "mean" => RowMissing::Mean,
-        "zero" => RowMissing::Zero,
-        other => {
-            let want = "error, drop-row, mean or zero with a method on rows";
-            return Err(Error::param("missing", other, want));
-        }
-    };
+    let missing = RowMissing::parse(&args.method.missing)?;
     if args.output.every == Some(0) {
         return Err(Error::param("every", 0, "at least 1"));
     }
@@ -293,21 +282,9 @@ impl Shown<'_> {
         reason: &str,
         course: &[TracePoint],
     ) -> Result<()> {
-        let counts = report.counts;
-        let mut warnings = selection.warnings.clone();
-        if counts.dropped > 0 {
-            warnings.push(format!("{} rows had a missing value and were left out", counts.dropped));
-        }
-        if counts.filled > 0 {
-            warnings.push(format!("{} missing values were filled", counts.filled));
-        }
-        let rows = Rows {
-            input: counts.input as usize,
-            used: counts.used as usize,
-            matched_by: "position".into(),
-            masked_target: counts.without_target as usize,
-            unmatched: 0,
-        };
+        let counts = &report.counts;
+        let warnings = keepnet_io::result::row_warnings(&selection, counts);
+        let rows = Rows::of(counts);
         let seconds = Seconds {
             total: self.start.elapsed().as_secs_f64(),
             read: report.read.as_secs_f64(),
@@ -364,22 +341,8 @@ pub fn publish(
     parts: Parts,
     place: &Place<'_>,
 ) -> Result<()> {
-    let target = match problem.classes.is_empty() {
-        true => Target::Numbers(Vec::new()),
-        false => Target::Classes { names: problem.classes.clone(), codes: Vec::new() },
-    };
-    let (read, select) = (parts.seconds.read, parts.seconds.select);
-    let lane =
-        LaneReport { selection, dropped: keepnet::driver::Dropped::default(), trace: Vec::new() };
-    let report = RunReport {
-        lanes: vec![lane],
-        features_seen: problem.features() as u64,
-        scans: 1,
-        complete: parts.complete,
-        read: Duration::from_secs_f64(read),
-        select: Duration::from_secs_f64(select),
-        groups: None,
-    };
+    let target = row_target(problem);
+    let report = row_report(problem, selection, parts.complete, parts.seconds);
     let run = Run {
         seconds: parts.seconds,
         peak_bytes: system::peak_bytes(),

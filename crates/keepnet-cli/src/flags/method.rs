@@ -101,7 +101,7 @@ impl MethodFlags {
 
     /// Which columns are fit to be offered.
     pub fn policy(&self) -> Result<CheckPolicy> {
-        let missing = missing(&self.missing)?;
+        let missing = Missing::parse(&self.missing)?;
         if let Some(share) = self.max_missing.filter(|share| !(0.0..=1.0).contains(share)) {
             return Err(Error::param("max-missing", share, "a share from 0 to 1"));
         }
@@ -119,29 +119,10 @@ impl MethodFlags {
     }
 }
 
-/// What `--missing` says of a stream of features.
-pub fn missing(text: &str) -> Result<Missing> {
-    match text {
-        "error" => Ok(Missing::Error),
-        "drop-feature" => Ok(Missing::DropFeature),
-        "mean" => Ok(Missing::Mean),
-        "zero" => Ok(Missing::Zero),
-        "indicator" => Ok(Missing::Indicator),
-        other => {
-            let want = "error, drop-feature, mean, zero or indicator";
-            Err(Error::param("missing", other, want))
-        }
-    }
-}
-
 /// The groups that `--groups` names.
 pub fn groups(text: &str) -> Result<Groups> {
-    if let Some(separator) = text.strip_prefix("prefix:") {
-        return Groups::prefix(separator);
+    match Groups::parse(text)? {
+        Some(groups) => Ok(groups),
+        None => Groups::table(table(text)?).map_err(|error| error.at(text)),
     }
-    if let Some(size) = text.strip_prefix("block:") {
-        let wrong = |_| Error::param("groups", text, "block:N with a whole number, at least 1");
-        return Groups::block(size.parse().map_err(wrong)?);
-    }
-    Groups::table(table(text)?).map_err(|error| error.at(text))
 }

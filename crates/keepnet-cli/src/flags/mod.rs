@@ -15,7 +15,7 @@ use clap_complete::Shell;
 
 pub use compare::{CompareArgs, CompareInput};
 pub use input::InputFlags;
-pub use method::{MethodFlags, groups, missing};
+pub use method::{MethodFlags, groups};
 pub use output::{OutputFlags, ProgressKind, extension};
 pub use parse::{bytes, lines, list, pairs};
 pub use rows::RowFlags;

@@ -2,11 +2,11 @@
 
 pub mod checkpoint;
 pub mod order;
-pub mod plan;
 pub mod progress;
 pub mod runner;
 pub mod share;
 pub mod signals;
 pub mod steps;
-pub mod system;
 pub mod watch;
+
+pub use keepnet_io::{plan, system};

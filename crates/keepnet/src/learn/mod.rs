@@ -65,7 +65,7 @@ pub use omcp::{Omcp, OmcpParams};
 pub use oscad::{Oscad, OscadParams};
 pub use path::{Choose, Path};
 pub use penalised::Solver;
-pub use run::{RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, RowReport};
+pub use run::{RowCounts, RowDriver, RowFilter, RowMissing, RowObserver, RowOptions, RowReport};
 pub use saved::SavedAverages;
 
 use crate::budget::Budget;

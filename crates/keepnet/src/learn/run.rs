@@ -28,6 +28,22 @@ pub enum RowMissing {
     Mean,
 }
 
+impl RowMissing {
+    /// `error`, `drop-row`, `mean` or `zero`.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "error" => Ok(Self::Error),
+            "drop-row" => Ok(Self::DropRow),
+            "mean" => Ok(Self::Mean),
+            "zero" => Ok(Self::Zero),
+            _ => {
+                let want = "error, drop-row, mean or zero with a method on rows";
+                Err(Error::param("missing", name, want))
+            }
+        }
+    }
+}
+
 /// How to go through the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct RowOptions {
@@ -90,6 +106,8 @@ pub struct RowReport {
     pub read: Duration,
     /// Time spent learning.
     pub learn: Duration,
+    /// What a run on more rows takes up.
+    pub filter: RowFilter,
 }
 
 /// A run under way.
@@ -97,12 +115,12 @@ pub struct RowDriver<'a> {
     source: &'a mut dyn SampleSource,
     learner: &'a mut dyn RowLearner,
     options: RowOptions,
-    filter: Filter,
+    filter: RowFilter,
 }
 
-/// What the policy for missing values remembers.
-#[derive(Default, Serialize, Deserialize)]
-struct Filter {
+/// What the policy for missing values remembers from one run to a run on more rows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RowFilter {
     counts: RowCounts,
     /// Means of the present values and their number; empty unless means are filled in.
     mean: Vec<f64>,
@@ -117,13 +135,25 @@ impl<'a> RowDriver<'a> {
         options: RowOptions,
     ) -> Self {
         let p = if options.missing == RowMissing::Mean { source.names().len() } else { 0 };
-        let filter = Filter { mean: vec![0.0; p], present: vec![0; p], ..Filter::default() };
+        let (mean, present) = (vec![0.0; p], vec![0; p]);
+        let filter = RowFilter { mean, present, ..RowFilter::default() };
         Self { source, learner, options, filter }
+    }
+
+    /// Goes on where another run ended, on a source of further rows.
+    #[must_use]
+    pub fn after(mut self, filter: RowFilter) -> Self {
+        if filter.mean.len() == self.filter.mean.len() {
+            self.filter = filter;
+        } else {
+            self.filter.counts = filter.counts;
+        }
+        self
     }
 
     /// Takes up a state that an observer saved; the source must be at its start.
     pub fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let (filter, learner): (Filter, Vec<u8>) = snapshot::decode(state)?;
+        let (filter, learner): (RowFilter, Vec<u8>) = snapshot::decode(state)?;
         if filter.mean.len() != self.filter.mean.len() {
             return Err(Error::Snapshot("it was made with another --missing".into()));
         }
@@ -175,11 +205,23 @@ impl<'a> RowDriver<'a> {
                 break !more;
             }
         };
-        Ok(RowReport { counts: self.filter.counts, complete, read, learn })
+        Ok(RowReport { counts: self.filter.counts, complete, read, learn, filter: self.filter })
     }
 }
 
-impl Filter {
+impl RowFilter {
+    /// As after these rows, which came in another way.
+    #[must_use]
+    pub fn counted(counts: RowCounts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
+    /// Rows so far.
+    #[must_use]
+    pub fn counts(&self) -> RowCounts {
+        self.counts
+    }
+
     /// Copies the rows that can be learnt from, missing values filled.
     fn pass(
         &mut self,

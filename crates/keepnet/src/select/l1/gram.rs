@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::column::Column;
 use crate::cross::cross;
-use crate::kernel::GROUP;
 use crate::linalg::Square;
 use crate::select::l1::Columns;
+use crate::select::rows::TOGETHER;
 
 /// `<x_i, x_j>` on scaled columns, for the slots that were asked for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Gram {
         self.rows.resize(columns.kept.len(), u32::MAX);
         let fresh: Vec<usize> =
             set.iter().copied().filter(|slot| self.rows[*slot] == u32::MAX).collect();
-        for group in fresh.chunks(GROUP) {
+        for group in fresh.chunks(TOGETHER) {
             self.take(columns, group);
         }
     }

@@ -10,7 +10,7 @@
 use keepnet::selection::Value;
 use keepnet::{Budget, Bytes, ColumnSelector, Error, FeatureSource, Problem, Result, RunOptions};
 
-use super::system;
+use crate::system;
 
 /// Bytes of a block unless `--memory` asks for less.
 const BLOCK: u64 = 32 << 20;

@@ -1,0 +1,107 @@
+//! What a result says besides the selection: warnings, rows by their fate, a run on rows.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use keepnet::driver::{Dropped, LaneReport};
+use keepnet::learn::RowCounts;
+use keepnet::registry::MethodSpec;
+use keepnet::selection::{Selection, Value};
+use keepnet::{RowProblem, RunReport, Target};
+
+use super::{Rows, Seconds};
+
+/// What the user should know of a run on features; `notes` are those of the join.
+#[must_use]
+pub fn warnings(
+    notes: &[String],
+    spec: &MethodSpec,
+    integral: bool,
+    always: &HashSet<String>,
+    report: &RunReport,
+) -> Vec<String> {
+    let mut warnings = notes.to_vec();
+    let selection = &report.lanes[0].selection;
+    if let Some(k) = spec.k.filter(|k| *k as u64 > report.features_seen) {
+        let seen = report.features_seen;
+        warnings
+            .push(format!("k is {k} but only {seen} features were seen; all are kept that can be"));
+    }
+    let chosen = selection.params.iter().find(|(name, _)| *name == "measure");
+    if let (None, Some((_, Value::Text(measure)))) = (spec.settings.get("measure"), chosen) {
+        let why = match integral {
+            true => "every column is an integer, bool or code",
+            false => "not every column is an integer, bool or code",
+        };
+        warnings.push(format!("measure {measure}, as {why}; --measure chooses another"));
+    }
+    let found: HashSet<_> = selection.always.iter().map(|f| f.name.as_str()).collect();
+    let mut lost: Vec<_> = always.iter().filter(|name| !found.contains(name.as_str())).collect();
+    lost.sort_unstable();
+    for name in lost {
+        warnings
+            .push(format!("--always {name:?} did not come, or was dropped as constant or missing"));
+    }
+    for warning in &selection.warnings {
+        if !warnings.contains(warning) {
+            warnings.push(warning.clone());
+        }
+    }
+    warnings
+}
+
+/// What the user should know of a run on rows.
+#[must_use]
+pub fn row_warnings(selection: &Selection, counts: &RowCounts) -> Vec<String> {
+    let mut warnings = selection.warnings.clone();
+    if counts.dropped > 0 {
+        warnings.push(format!("{} rows had a missing value and were left out", counts.dropped));
+    }
+    if counts.filled > 0 {
+        warnings.push(format!("{} missing values were filled", counts.filled));
+    }
+    warnings
+}
+
+impl Rows {
+    /// Rows of a stream, by their fate.
+    #[must_use]
+    pub fn of(counts: &RowCounts) -> Self {
+        Self {
+            input: counts.input as usize,
+            used: counts.used as usize,
+            matched_by: "position".into(),
+            masked_target: counts.without_target as usize,
+            unmatched: 0,
+        }
+    }
+}
+
+/// The target of a stream of rows, whose values are gone.
+#[must_use]
+pub fn row_target(problem: &RowProblem) -> Target {
+    match problem.classes.is_empty() {
+        true => Target::Numbers(Vec::new()),
+        false => Target::Classes { names: problem.classes.clone(), codes: Vec::new() },
+    }
+}
+
+/// A run on rows in the shape of a run on features.
+#[must_use]
+pub fn row_report(
+    problem: &RowProblem,
+    selection: Selection,
+    complete: bool,
+    seconds: Seconds,
+) -> RunReport {
+    let lane = LaneReport { selection, dropped: Dropped::default(), trace: Vec::new() };
+    RunReport {
+        lanes: vec![lane],
+        features_seen: problem.features() as u64,
+        scans: 1,
+        complete,
+        read: Duration::from_secs_f64(seconds.read),
+        select: Duration::from_secs_f64(seconds.select),
+        groups: None,
+    }
+}

@@ -1,0 +1,698 @@
+"""Types of the package; written by `python -m keepnet._stubs`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__version__: str
+
+class Progress(NamedTuple):
+    scan: int
+    scans: int
+    arrived: int
+    total: int | None
+    kept: int
+    loss: float | None
+    substitutions: int
+    bytes: int
+
+def methods() -> list[dict[str, Any]]: ...
+def merge(estimators: Iterable[_Averages]) -> _Averages: ...
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    method: str | _Selector = "os-plus",
+    **options: Any,
+) -> Any: ...
+
+class _Selector:
+    result_: dict[str, Any]
+    selected_: NDArray[np.int64]
+    scores_: NDArray[np.float64]
+    n_features_seen_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Self: ...
+    def set_output(self, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Self: ...
+    def get_support(self, indices: bool = False) -> NDArray[Any]: ...
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]: ...
+    def transform(self, X: Any) -> Any: ...
+    def inverse_transform(self, X: Any) -> NDArray[Any]: ...
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def fit_transform(self, X: Any, y: ArrayLike, **fit_params: Any) -> Any: ...
+
+class _Model:
+    coef_: NDArray[np.float64]
+    intercept_: float | NDArray[np.float64]
+    classes_: NDArray[Any]
+    def predict(self, X: Any) -> NDArray[Any]: ...
+    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
+
+class _Features(_Selector):
+    def partial_fit_columns(
+        self,
+        X_columns: Any,
+        y: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self: ...
+    def end_scan(self) -> bool: ...
+    def finish(self) -> Self: ...
+
+class _Samples(_Model, _Selector):
+    n_samples_seen_: int
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self: ...
+
+class _Averages(_Samples):
+    def averages(self) -> bytes: ...
+    def load_averages(self, averages: bytes) -> Self: ...
+    def merge(self, *others: _Averages | bytes) -> Self: ...
+    def extract(self, k: int | None = None, estimator: _Averages | None = None) -> _Averages: ...
+
+class OSPlus(_Model, _Features):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        reserve: float | str = ...,
+        theta: float | str = ...,
+        ridge: float | str = ...,
+        epsilon: float | str | None = ...,
+        intercept: bool = ...,
+        task: str = ...,
+        scans: int | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OS(_Model, _Features):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        eta: float | str = ...,
+        m: float | str = ...,
+        tolerance: float | str = ...,
+        epsilon: float | str | None = ...,
+        intercept: bool = ...,
+        task: str = ...,
+        scans: int | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class SAOLA(_Features):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        measure: float | str = ...,
+        rules: float | str = ...,
+        delta: float | str = ...,
+        alpha: float | str = ...,
+        bins: float | str | None = ...,
+        on_full: float | str = ...,
+        task: str = ...,
+        scans: int | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class SAOLAMax(_Features):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        measure: float | str = ...,
+        rules: float | str = ...,
+        delta: float | str = ...,
+        alpha: float | str = ...,
+        bins: float | str | None = ...,
+        on_full: float | str = ...,
+        task: str = ...,
+        scans: int | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class GroupSAOLA(_Features):
+    def __init__(
+        self,
+        *,
+        measure: float | str = ...,
+        rules: float | str = ...,
+        delta: float | str = ...,
+        alpha: float | str = ...,
+        bins: float | str | None = ...,
+        task: str = ...,
+        scans: int | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class AlphaInvesting(_Features):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        wealth: float | str = ...,
+        payout: float | str = ...,
+        rules: float | str = ...,
+        task: str = ...,
+        scans: int | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OSFS(_Features):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        measure: float | str = ...,
+        rules: float | str = ...,
+        alpha: float | str = ...,
+        bins: float | str | None = ...,
+        max_condition: float | str = ...,
+        task: str = ...,
+        scans: int | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class FastOSFS(_Features):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        measure: float | str = ...,
+        rules: float | str = ...,
+        alpha: float | str = ...,
+        bins: float | str | None = ...,
+        max_condition: float | str = ...,
+        task: str = ...,
+        scans: int | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OGFS(_Features):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        epsilon: float | str = ...,
+        level: float | str = ...,
+        lambda_: float | str = ...,
+        task: str = ...,
+        scans: int | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class AnnealedRidge(_Averages):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        loss: str | None = ...,
+        ridge: float | str = ...,
+        drop: float | str = ...,
+        choose: float | str = ...,
+        forget: float | str = ...,
+        products: float | str = ...,
+        active: float | str | None = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OLS(_Averages):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        loss: str | None = ...,
+        ridge: float | str = ...,
+        choose: float | str = ...,
+        forget: float | str = ...,
+        products: float | str = ...,
+        active: float | str | None = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OLSth(_Averages):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        loss: str | None = ...,
+        ridge: float | str = ...,
+        choose: float | str = ...,
+        forget: float | str = ...,
+        products: float | str = ...,
+        active: float | str | None = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OFSA(_Averages):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        loss: str | None = ...,
+        iterations: float | str = ...,
+        mu: float | str = ...,
+        step: float | str = ...,
+        ridge: float | str = ...,
+        choose: float | str = ...,
+        forget: float | str = ...,
+        products: float | str = ...,
+        active: float | str | None = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OLasso(_Averages):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        loss: str | None = ...,
+        solver: float | str = ...,
+        lambda_: float | str | None = ...,
+        choose: float | str = ...,
+        forget: float | str = ...,
+        products: float | str = ...,
+        active: float | str | None = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OALasso(_Averages):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        loss: str | None = ...,
+        ridge: float | str = ...,
+        lambda_: float | str | None = ...,
+        choose: float | str = ...,
+        forget: float | str = ...,
+        products: float | str = ...,
+        active: float | str | None = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OElNet(_Averages):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        loss: str | None = ...,
+        l2: float | str = ...,
+        lambda_: float | str | None = ...,
+        choose: float | str = ...,
+        forget: float | str = ...,
+        products: float | str = ...,
+        active: float | str | None = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OMCP(_Averages):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        loss: str | None = ...,
+        gamma: float | str = ...,
+        solver: float | str = ...,
+        lambda_: float | str | None = ...,
+        choose: float | str = ...,
+        forget: float | str = ...,
+        products: float | str = ...,
+        active: float | str | None = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OSCAD(_Averages):
+    def __init__(
+        self,
+        k: int | None = ...,
+        *,
+        loss: str | None = ...,
+        a: float | str = ...,
+        lambda_: float | str | None = ...,
+        choose: float | str = ...,
+        forget: float | str = ...,
+        products: float | str = ...,
+        active: float | str | None = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class SGD(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        rate: float | str | None = ...,
+        power: float | str | None = ...,
+        average: bool = ...,
+        preset: float | str = ...,
+        regret: bool = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class TSGD(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        rate: float | str | None = ...,
+        power: float | str | None = ...,
+        burn: float | str | None = ...,
+        preset: float | str = ...,
+        regret: bool = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class SIHT(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        rate: float | str | None = ...,
+        power: float | str | None = ...,
+        preset: float | str = ...,
+        regret: bool = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class TruncatedGradient(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        rate: float | str | None = ...,
+        power: float | str | None = ...,
+        lambda_: float | str | None = ...,
+        every: float | str | None = ...,
+        theta: float | str | None = ...,
+        preset: float | str = ...,
+        regret: bool = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OPG(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        rate: float | str | None = ...,
+        power: float | str | None = ...,
+        lambda_: float | str | None = ...,
+        preset: float | str = ...,
+        regret: bool = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class RDA(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        gamma: float | str | None = ...,
+        lambda_: float | str | None = ...,
+        preset: float | str = ...,
+        regret: bool = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OPGSADMM(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        rate: float | str | None = ...,
+        rho: float | str | None = ...,
+        lambda_: float | str | None = ...,
+        preset: float | str = ...,
+        regret: bool = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class RDASADMM(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        rate: float | str | None = ...,
+        rho: float | str | None = ...,
+        lambda_: float | str | None = ...,
+        preset: float | str = ...,
+        regret: bool = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OFS(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        eta: float | str = ...,
+        lambda_: float | str = ...,
+        margin: float | str = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class SOFS(_Samples):
+    def __init__(
+        self,
+        k: int = ...,
+        *,
+        loss: str | None = ...,
+        r: float | str = ...,
+        task: str = ...,
+        missing: str = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...

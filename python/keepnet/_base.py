@@ -1,0 +1,279 @@
+"""What every estimator shares: the request to the engine, and what was learnt."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._tags import ClassifierTags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from keepnet import _inputs
+from keepnet._progress import Reporter
+
+_BY_LOSS = {"logistic": True, "squared-hinge": True, "squared-epsilon": False}
+
+
+def class_name(value) -> str:
+    """The name of a class in results: whole numbers without a point, as the command line's."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+class Selector(SelectorMixin, BaseEstimator):
+    """The part that methods on features and on rows share."""
+
+    _info: dict
+    _settings: dict
+    _defaults: dict
+    _attributes = (
+        (
+            "result_",
+            "dict",
+            "The whole result, as the command line writes it in JSON: selection, trace, counts.",
+        ),
+        (
+            "selected_",
+            "ndarray of int",
+            "Indices of the selected features, the highest score first.",
+        ),
+        (
+            "scores_",
+            "ndarray of shape (n_features_in_,)",
+            "What the method ranks by; NaN for features that were not selected. "
+            "`result_['score_kind']` says what it means.",
+        ),
+        ("n_features_seen_", "int", "Different features that arrived."),
+        ("n_features_in_", "int", "Features of the input."),
+        (
+            "feature_names_in_",
+            "ndarray of shape (n_features_in_,)",
+            "Names of the features; only where the input had names.",
+        ),
+    )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
+        tasks = self._info["tasks"]
+        if "binary" in tasks:
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_result")
+
+    # -- what is asked of the engine
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if state is None:
+            return 0
+        if isinstance(state, (int, np.integer)):
+            return int(state)
+        return int(check_random_state(state).randint(np.iinfo(np.int32).max))
+
+    def _request(self, **more) -> str:
+        settings = {}
+        for name, theirs in self._settings.items():
+            value = getattr(self, name)
+            if value is None or value == self._defaults[name]:
+                continue
+            settings[theirs] = str(value).lower() if isinstance(value, bool) else str(value)
+        threads = None if self.n_jobs is None or self.n_jobs < 1 else int(self.n_jobs)
+        request = {
+            "method": self._info["name"],
+            "k": getattr(self, "k", None),
+            "loss": getattr(self, "loss", None),
+            "settings": settings,
+            "seed": self._seed(),
+            "missing": self.missing,
+            "memory": self.memory,
+            "threads": threads,
+        }
+        return json.dumps({**request, **more}, default=int)
+
+    def _reporter(self) -> Reporter:
+        return Reporter(type(self).__name__, self.verbose, self.callback)
+
+    # -- the target
+
+    def _is_classification(self, y: np.ndarray) -> bool:
+        if self.task != "auto":
+            return self.task == "classification"
+        by_loss = _BY_LOSS.get(getattr(self, "loss", None))
+        if by_loss is not None:
+            return by_loss
+        if y.dtype.kind in "OUSb" or "regression" not in self._info["tasks"]:
+            return True
+        first = y[0]
+        others = y[y != first]
+        return len(others) > 0 and bool(np.all(others == others[0]))
+
+    def _encode(self, y: np.ndarray, classes=None):
+        """The target as numbers, and the classes or None; `classes` where they are known."""
+        if classes is None:
+            if not self._is_classification(y):
+                return np.ascontiguousarray(y, dtype=np.float64), None
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+            return codes.astype(np.float64), classes
+        codes = np.searchsorted(classes, y)
+        known = np.take(classes, np.minimum(codes, len(classes) - 1)) == y
+        if not np.all(known):
+            strange = y[~known][0]
+            raise ValueError(f"the target has a class that is not in classes: {strange}")
+        return codes.astype(np.float64), classes
+
+    @staticmethod
+    def _class_names(classes):
+        return None if classes is None else [class_name(value) for value in classes]
+
+    # -- what was learnt
+
+    def _take(self, text: str, classes) -> dict:
+        """Takes up a result."""
+        result = json.loads(text)
+        self._classes = classes
+        for warning in result["warnings"]:
+            if not warning.startswith("measure "):
+                warnings.warn(warning, UserWarning, stacklevel=4)
+        return result
+
+    @property
+    def result_(self) -> dict:
+        check_is_fitted(self)
+        if self._result is None:
+            self._result = self._look()
+        return self._result
+
+    def _look(self) -> dict:
+        raise NotImplementedError
+
+    def _all(self) -> list[dict]:
+        return [*self.result_["selected"], *self.result_["always"]]
+
+    @property
+    def selected_(self) -> np.ndarray:
+        return np.array([f["index"] for f in self.result_["selected"]], dtype=np.int64)
+
+    @property
+    def n_features_seen_(self) -> int:
+        return self.result_["features_seen"]
+
+    @property
+    def classes_(self) -> np.ndarray:
+        check_is_fitted(self)
+        if self._classes is None:
+            raise AttributeError("a regression has no classes")
+        return self._classes
+
+    @property
+    def scores_(self) -> np.ndarray:
+        scores = np.full(self._width(), np.nan)
+        for feature in self._all():
+            scores[feature["index"]] = feature["score"]
+        return scores
+
+    def _width(self) -> int:
+        return getattr(self, "n_features_in_", None) or self.n_features_seen_
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        mask = np.zeros(self._width(), dtype=bool)
+        mask[[feature["index"] for feature in self._all()]] = True
+        return mask
+
+    def _kept_names(self) -> list[str]:
+        """Names of the kept features in the order of their indices."""
+        return [f["name"] for f in sorted(self._all(), key=lambda f: f["index"])]
+
+    def _by_name(self) -> bool:
+        return getattr(self, "_streamed", False)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the selected features.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input's features; None takes those that `fit` saw.
+
+        Returns
+        -------
+        names : ndarray of str objects
+            In the order of the input.
+        """
+        check_is_fitted(self)
+        if self._by_name() and input_features is None:
+            return np.asarray(self._kept_names(), dtype=object)
+        return super().get_feature_names_out(input_features)
+
+    def transform(self, X):
+        """Keep the selected features of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame, Table} of shape (n_samples, n_features)
+            After a stream of columns, a table needs to have only the selected columns: they are
+            taken by name.
+
+        Returns
+        -------
+        X_r : array of shape (n_samples, n_selected_features)
+            The selected columns, in the order of the input.
+        """
+        check_is_fitted(self)
+        if _inputs.is_reader(X):
+            X = X.read_all()
+        names = _inputs.column_names(X)
+        fitted = getattr(self, "feature_names_in_", None)
+        arrow = _inputs.is_arrow(X)
+        if names is None or not (self._by_name() or arrow):
+            return super().transform(X)
+        kept = self._kept_names()
+        if not self._by_name() and fitted is not None and list(fitted) != names:
+            raise ValueError("the columns are not those of fit, or in another order")
+        lost = [name for name in kept if name not in set(names)]
+        if lost:
+            raise ValueError(f"the table has no column {lost[0]!r}, which was selected")
+        X = X.select(kept) if arrow else X[kept]
+        return X.to_pandas().to_numpy() if arrow else X
+
+    def _kept_values(self, X) -> np.ndarray:
+        """The selected columns as plain numbers, missing values filled as `fit` filled them."""
+        X = type(self).transform.__wrapped__(self, X)
+        if sparse.issparse(X):
+            return X
+        X = np.asarray(X, dtype=np.float64)
+        if self.missing not in ("error",) and not np.isfinite(X).all():
+            order = sorted(self._all(), key=lambda f: f["index"])
+            fill = [0.0 if self.missing == "zero" else f["mean"] for f in order]
+            X = np.where(np.isfinite(X), X, np.array(fill)[None, :])
+        return X
+
+    # -- pickling
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        run = state.get("_run")
+        return state if run is None else {**state, "_run": run.save()}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        saved = self.__dict__.get("_run")
+        if isinstance(saved, bytes):
+            run = self._new_run(*self._run_arguments)
+            run.restore(saved)
+            self._run = run

@@ -1,0 +1,245 @@
+"""Estimators on a stream of features."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils.validation import _check_sample_weight, _check_y, column_or_1d
+
+from keepnet import _inputs, _keepnet
+from keepnet._base import Selector
+
+ONE_SCAN = (
+    "one scan only: each feature was judged once, against what was kept when it came; a second "
+    "scan, where the stream can be had again, usually finds more"
+)
+
+
+class FeatureSelector(Selector):
+    """Base of the methods on a stream of features."""
+
+    _new_run = _keepnet.ColumnRun
+    # "numbers" where weights only go with a measure on numbers.
+    _weighs = "all"
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Select features of X that say most about y.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame, Table} of shape (n_samples, n_features)
+            The data. Columns of f32 and f64 in Fortran order are read in place.
+        y : array-like of shape (n_samples,)
+            The target: numbers or classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight for each sample; None is 1 each. A sample of weight 0 is left out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._forget()
+        packed, names, y, whole = _inputs.matrix(self, X, y, "csc")
+        if sample_weight is not None:
+            packed, y, sample_weight = self._weighted(packed, y, sample_weight)
+        codes, classes = self._encode(y)
+        whole = whole and not self._as_numbers(sample_weight)
+        request = self._request(**self._feature_request(names, self.n_features_in_, whole))
+        with self._reporter() as report:
+            text = _keepnet.fit_columns(
+                request,
+                packed,
+                names,
+                codes,
+                self._class_names(classes),
+                sample_weight,
+                self.class_weight == "balanced" and classes is not None,
+                report,
+            )
+        self._result = self._take(text, classes)
+        return self
+
+    def _as_numbers(self, sample_weight) -> bool:
+        """Whether whole numbers are to be taken as numbers, for the sake of weights."""
+        weighed = sample_weight is not None or self.class_weight is not None
+        return weighed and self._weighs == "numbers"
+
+    def _forget(self):
+        for name in ("_run", "_run_arguments", "_streamed", "_result", "_open"):
+            self.__dict__.pop(name, None)
+
+    @staticmethod
+    def _weighted(packed, y, sample_weight):
+        """Weights as the engine takes them: positive; samples without weight are left out."""
+        rows = len(y)
+        weight = _check_sample_weight(sample_weight, np.empty((rows, 0)), ensure_non_negative=True)
+        weight = np.ascontiguousarray(weight, dtype=np.float64)
+        used = weight > 0
+        if used.all():
+            return packed, y, weight
+        if packed[0] == "dense":
+            packed = ("dense", packed[1][used])
+        elif packed[0] == "columns":
+            packed = ("columns", int(used.sum()), [column[used] for column in packed[2]])
+        else:
+            from scipy import sparse
+
+            form, across, start, index, data = packed
+            x = sparse.csc_array((data, index, start), shape=(across, len(start) - 1))
+            packed = _inputs.pack(x[np.flatnonzero(used)], "csc")
+        return packed, y[used], weight[used]
+
+    def _feature_request(self, names, features, whole) -> dict:
+        """The part of a request that only methods on features have."""
+        more = {"integral": whole, "scans": self.scans, "max_missing": self.max_missing}
+        more["min_count"] = self.min_count
+        more["order"] = self.order if isinstance(self.order, str) else [int(j) for j in self.order]
+        k = getattr(self, "k", None)
+        if k is not None and features is not None and k > features:
+            more["k"] = features
+            seen = f"k is {k} but only {features} features were seen"
+            more["notes"] = [f"{seen}; all are kept that can be"]
+        if self.groups is not None:
+            more["groups"] = self._groups(names, features)
+        if self.always is not None:
+            more["always"] = [self._name(feature, names) for feature in self.always]
+        return more
+
+    @staticmethod
+    def _name(feature, names) -> str:
+        if isinstance(feature, str):
+            return feature
+        return f"x{int(feature)}" if names is None else names[int(feature)]
+
+    def _groups(self, names, features):
+        if isinstance(self.groups, str):
+            return self.groups
+        if isinstance(self.groups, Mapping):
+            return [(str(feature), str(group)) for feature, group in self.groups.items()]
+        labels = list(self.groups)
+        if features is not None and len(labels) != features:
+            raise ValueError(f"groups has {len(labels)} labels for {features} features")
+        return [(self._name(j, names), str(label)) for j, label in enumerate(labels)]
+
+    # -- columns as they are brought
+
+    def partial_fit_columns(self, X_columns, y=None, names=None, sample_weight=None):
+        """Offer a block of columns; any number of blocks makes a scan.
+
+        Parameters
+        ----------
+        X_columns : {array-like, sparse matrix, DataFrame, Table} of shape (n_samples, n_columns)
+            The next columns of every sample; one column may have one dimension.
+        y : array-like of shape (n_samples,), default=None
+            The target; needed with the first block, and the same with every other.
+        names : list of str, default=None
+            Names of the columns. None takes those of a table, or `x` and the column's index.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A positive weight for each sample, with the first block.
+
+        Returns
+        -------
+        self : object
+            The estimator. `finish` refits it; a look at any moment is free of cost to the stream.
+
+        Notes
+        -----
+        One scan judges each feature once, against what was kept when it came, which costs recall
+        against `fit` with its two scans. Where columns can be had again, `end_scan` and bring
+        them a second time, or use `keepnet.select` with a callable.
+        """
+        self._validate_params()
+        own, packed, count, whole = _inputs.block(X_columns)
+        names = own if names is None else [str(name) for name in names]
+        if not getattr(self, "_open", False):
+            self._begin(y, sample_weight, whole)
+        elif y is not None:
+            self._same_target(y)
+        if names is None:
+            names = [f"x{self._brought + j}" for j in range(count)]
+        if len(names) != count:
+            raise ValueError(f"{count} columns came with {len(names)} names")
+        if len(set(names)) != count:
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"feature name {twice!r} occurs more than once in the block")
+        with self._reporter() as report:
+            self._run.push(packed, names, report)
+        self._brought += count
+        self.n_features_in_ = max(self._brought, getattr(self, "n_features_in_", 0))
+        self._result = None
+        return self
+
+    def _begin(self, y, sample_weight, whole):
+        if y is None:
+            raise ValueError("y is needed with the first block of columns")
+        if self.order != "given" if isinstance(self.order, str) else True:
+            raise ValueError("a stream of columns comes in the given order only")
+        self._forget()
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        y = _check_y(np.asarray(y), multi_output=False, y_numeric=False, estimator=self)
+        codes, classes = self._encode(y)
+        if sample_weight is not None:
+            sample_weight = np.ascontiguousarray(column_or_1d(sample_weight), dtype=np.float64)
+        whole = whole and not self._as_numbers(sample_weight)
+        more = self._feature_request(None, None, whole)
+        balanced = self.class_weight == "balanced" and classes is not None
+        names = self._class_names(classes)
+        self._run_arguments = (self._request(**more), codes, names, sample_weight, balanced)
+        self._run = self._new_run(*self._run_arguments)
+        self._classes, self._streamed, self._open, self._brought = classes, True, True, 0
+
+    def _same_target(self, y):
+        codes, _ = self._encode(column_or_1d(np.asarray(y)), self._classes)
+        if not np.array_equal(codes, self._run_arguments[1]):
+            raise ValueError("y is another than the one that came with the first block")
+
+    def _stream(self):
+        if not getattr(self, "_open", False):
+            raise ValueError("no stream of columns is open; call partial_fit_columns first")
+        return self._run
+
+    def end_scan(self) -> bool:
+        """End a scan, so that the next block is the first of another.
+
+        Returns
+        -------
+        converged : bool
+            Whether another scan would change nothing.
+        """
+        run = self._stream()
+        converged = run.end_scan()
+        run.begin_scan()
+        self._brought, self._result = 0, None
+        return converged
+
+    def finish(self):
+        """End the stream and refit the model on what was kept.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        run = self._stream()
+        if self._brought:
+            run.end_scan()
+        self._result = self._noted(run.finish(True))
+        self._open = False
+        for name in ("_run", "_run_arguments"):
+            self.__dict__.pop(name)
+        return self
+
+    def _noted(self, text: str) -> dict:
+        result = json.loads(text)
+        if result["scans"] == 1 and self._info["scans"] > 1:
+            result["warnings"].append(ONE_SCAN)
+        return result
+
+    def _look(self) -> dict:
+        return self._noted(self._run.look())

@@ -1,0 +1,167 @@
+"""Arrays, sparse matrices and tables in the forms that the engine takes.
+
+Dense columns of f32 and f64 are handed over in place. Tables of polars and pyarrow go column by
+column, so no copy of the whole is made.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _check_y, validate_data
+
+
+def _is(module: str, name: str, x) -> bool:
+    """Whether `x` is an instance of a class of a module that may not be installed."""
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(x, getattr(loaded, name))
+
+
+def is_polars(x) -> bool:
+    """Whether it is a polars DataFrame."""
+    return _is("polars", "DataFrame", x)
+
+
+def is_arrow(x) -> bool:
+    """Whether it is a pyarrow Table or RecordBatch."""
+    return _is("pyarrow", "Table", x) or _is("pyarrow", "RecordBatch", x)
+
+
+def is_reader(x) -> bool:
+    """Whether it is a pyarrow RecordBatchReader."""
+    return _is("pyarrow", "RecordBatchReader", x)
+
+
+def is_table(x) -> bool:
+    """Whether columns have names: pandas, polars or pyarrow."""
+    return _is("pandas", "DataFrame", x) or is_polars(x) or is_arrow(x)
+
+
+def column_names(x) -> list[str] | None:
+    """The names of a table's columns."""
+    if is_arrow(x):
+        return list(x.column_names)
+    if is_table(x):
+        return [str(name) for name in x.columns]
+    return None
+
+
+def _column(name, values) -> np.ndarray:
+    """One column of a table as numbers."""
+    kind = values.dtype
+    if kind.kind == "f" and kind.itemsize in (4, 8) or kind.kind in "biu":
+        return values
+    if kind.kind == "f":
+        return values.astype(np.float64)
+    if kind.kind == "O":
+        try:
+            return values.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(f"column {name!r} is {kind} and no feature; encode it or leave it out")
+
+
+def columns_of(x) -> tuple[list[str], tuple]:
+    """Names and columns of a polars or pyarrow table, each in place where it can be."""
+    names = column_names(x)
+    if is_polars(x):
+        arrays = [_column(name, x.get_column(name).to_numpy()) for name in names]
+        return names, ("columns", x.height, arrays)
+    arrays = []
+    for name, column in zip(names, x.columns, strict=True):
+        if hasattr(column, "combine_chunks"):
+            column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        arrays.append(_column(name, np.asarray(column.to_numpy(zero_copy_only=False))))
+    return names, ("columns", x.num_rows, arrays)
+
+
+def dense(x: np.ndarray) -> np.ndarray:
+    """An array of numbers that the engine can read."""
+    if x.dtype.kind == "f" and x.dtype.itemsize not in (4, 8):
+        return x.astype(np.float64)
+    if not x.dtype.isnative:
+        return x.astype(x.dtype.newbyteorder("="))
+    return x
+
+
+def pack(x, form: str) -> tuple:
+    """A matrix as the engine takes it: dense, or sparse by columns or rows."""
+    if not sparse.issparse(x):
+        return ("dense", dense(x))
+    x = x.tocsc() if form == "csc" else x.tocsr()
+    if not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    data = x.data if x.data.dtype.kind == "f" else x.data.astype(np.float64)
+    across = x.shape[0] if form == "csc" else x.shape[1]
+    index = [part.astype(np.int64) if part.dtype.kind == "u" else part for part in (x.indptr, x.indices)]
+    return (form, across, index[0], index[1], dense(data))
+
+
+def _whole(x) -> bool:
+    """Whether the types say that every column holds whole numbers."""
+    if _is("pandas", "DataFrame", x):
+        return all(getattr(kind, "kind", "O") in "biu" for kind in x.dtypes)
+    return getattr(getattr(x, "dtype", None), "kind", "f") in "biu"
+
+
+def matrix(estimator, x, y, form: str, reset: bool = True, least: int = 2):
+    """Checks X and y as scikit-learn does; the engine looks at the values itself.
+
+    Returns
+    -------
+    packed, names, y, whole : tuple
+        X for the engine, names or None, y checked, and whether the types are whole numbers.
+    """
+    if is_reader(x):
+        x = x.read_all()
+    if form == "csc" and (is_polars(x) or is_arrow(x)):
+        names, packed = columns_of(x)
+        if len(names) == 0 or packed[1] < least:
+            raise ValueError(f"the table has {packed[1]} rows and {len(names)} columns")
+        if reset:
+            estimator.n_features_in_ = len(names)
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        y = _check_y(np.asarray(y), multi_output=False, y_numeric=False, estimator=estimator)
+        whole = all(column.dtype.kind in "biu" for column in packed[2])
+        return packed, names, y, whole
+    if is_arrow(x):
+        x = x.to_pandas()
+    whole = _whole(x)
+    x, y = validate_data(
+        estimator,
+        x,
+        y,
+        reset=reset,
+        accept_sparse=form,
+        dtype="numeric",
+        ensure_all_finite=False,
+        ensure_min_samples=least,
+    )
+    names = getattr(estimator, "feature_names_in_", None)
+    return pack(x, form), None if names is None else list(names), y, whole
+
+
+def block(x) -> tuple[list[str] | None, tuple, int, bool]:
+    """A block of columns: names where it has them, packed, number of columns, whole numbers."""
+    if isinstance(x, tuple) and len(x) == 2:
+        names, x = x
+        names = [names] if isinstance(names, str) else [str(name) for name in names]
+        _, packed, count, whole = block(x)
+        return names, packed, count, whole
+    if is_polars(x) or is_arrow(x):
+        names, packed = columns_of(x)
+        whole = all(column.dtype.kind in "biu" for column in packed[2])
+        return names, packed, len(names), whole
+    names, whole = column_names(x), _whole(x)
+    if not sparse.issparse(x):
+        x = np.asarray(x)
+        if x.dtype.kind not in "fbiu":
+            x = x.astype(np.float64)
+        if x.ndim == 1:
+            x = x[:, None]
+        if x.ndim != 2:
+            raise ValueError(f"a block of columns has two dimensions, got {x.ndim}")
+    return names, pack(x, "csc"), x.shape[1], whole

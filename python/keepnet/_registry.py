@@ -1,0 +1,259 @@
+"""Classes from the registry of the engine.
+
+A class names its method; settings, their defaults and their meaning come from the engine's own
+table, so a new method is a class of a few lines and cannot disagree with the command line.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+from collections.abc import Mapping
+from numbers import Integral, Real
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from keepnet import _keepnet
+
+METHODS = {method["name"]: method for method in json.loads(_keepnet.methods())}
+CLASSES: dict[str, type] = {}
+
+LOSSES = ("squared", "squared-hinge", "logistic", "squared-epsilon")
+
+_POSITIVE = Interval(Integral, 1, None, closed="left")
+
+# Name: default, constraint, type in words, meaning.
+COMMON = {
+    "task": (
+        "auto",
+        [StrOptions({"auto", "regression", "classification"})],
+        "{'auto', 'regression', 'classification'}",
+        "What the target is. With 'auto' the loss decides; then text, booleans or exactly two "
+        "values mean classification, and anything else regression.",
+    ),
+    "scans": (
+        None,
+        [_POSITIVE, None],
+        "int or None",
+        "Times to go through the features; None is the method's own number.",
+    ),
+    "order": (
+        "given",
+        [StrOptions({"given", "shuffled"}), "array-like"],
+        "{'given', 'shuffled'} or array-like of int",
+        "Order of the features. 'shuffled' is a new order each scan, by `random_state`; an array "
+        "is the same list of feature indices each scan.",
+    ),
+    "groups": (
+        None,
+        [str, Mapping, "array-like", None],
+        "str, mapping, array-like or None",
+        "Groups of features: 'block:N' for N neighbours each, 'prefix:SEP' for what a name has "
+        "before SEP, a mapping from names, or a label for each feature.",
+    ),
+    "always": (
+        None,
+        ["array-like", None],
+        "list of str or int, or None",
+        "Names or indices of features that are kept whatever happens and not counted in `k`.",
+    ),
+    "missing": (
+        "error",
+        [StrOptions({"error", "drop-feature", "mean", "zero"})],
+        "{'error', 'drop-feature', 'mean', 'zero'}",
+        "What becomes of missing values.",
+    ),
+    "max_missing": (
+        None,
+        [Interval(Real, 0, 1, closed="both"), None],
+        "float or None",
+        "Features with a larger share of missing values are dropped.",
+    ),
+    "min_count": (
+        1,
+        [Interval(Integral, 0, None, closed="left")],
+        "int",
+        "Features with fewer rows off their commonest value are dropped.",
+    ),
+    "class_weight": (
+        None,
+        [StrOptions({"balanced"}), None],
+        "'balanced' or None",
+        "'balanced' makes every class weigh the same.",
+    ),
+    "memory": (
+        None,
+        [_POSITIVE, None],
+        "int or None",
+        "Most bytes that the process may hold; a run that cannot fit raises MemoryError before it "
+        "starts.",
+    ),
+    "n_jobs": (
+        None,
+        [Integral, None],
+        "int or None",
+        "Threads; None and -1 use every core. No result depends on it.",
+    ),
+    "random_state": (
+        None,
+        ["random_state"],
+        "int, RandomState instance or None",
+        "Seed of whatever is random. None is the seed 0: the same data give the same answer.",
+    ),
+    "verbose": (0, ["verbose"], "int", "1 shows a progress bar, by tqdm where it is installed."),
+    "callback": (
+        None,
+        [callable, None],
+        "callable or None",
+        "Called with a `Progress` a few times a second, in the caller's thread. A true return "
+        "value ends the run with what it has.",
+    ),
+}
+ROWS_MISSING = (
+    "error",
+    [StrOptions({"error", "drop-row", "mean", "zero"})],
+    "{'error', 'drop-row', 'mean', 'zero'}",
+    "What becomes of missing values; a mean is that of the rows before.",
+)
+ROWS = ("task", "missing", "memory", "n_jobs", "random_state", "verbose", "callback")
+LOSS = (
+    None,
+    [StrOptions(set(LOSSES)), None],
+    "{'squared', 'squared-hinge', 'logistic', 'squared-epsilon'} or None",
+    "The loss; None is the method's own for the task.",
+)
+
+
+def python_name(setting: str) -> str:
+    """The name of a setting as an argument."""
+    name = setting.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def default_of(text: str, preset: bool):
+    """A setting's default as Python writes it; None leaves it to the engine."""
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            value = number(text)
+        except ValueError:
+            continue
+        # Under a preset the engine must know what was not given.
+        return None if preset else value
+    if re.fullmatch(r"[a-z][a-z0-9-]+", text) and text not in ("none", "inf"):
+        return text
+    return None
+
+
+def setting_entry(setting: dict, preset: bool):
+    """Default, constraint, type and meaning of one setting."""
+    default = default_of(setting["default"], preset)
+    if isinstance(default, bool):
+        return default, ["boolean"], "bool", setting["help"]
+    kind = "str" if isinstance(default, str) else "float"
+    kind += " or float" if kind == "str" else " or str"
+    meaning = setting["help"]
+    if default is None:
+        kind += " or None"
+        meaning += f" (None is {setting['default']})"
+    return default, [Real, str, None], kind, meaning
+
+
+def parameters(info: dict, takes_k: bool, changed: dict) -> dict:
+    """Every argument of a class, in order: default, constraint, type, meaning."""
+    entries = {}
+    if takes_k:
+        constraint = [_POSITIVE] if info["needs_k"] else [_POSITIVE, None]
+        meaning = "Most features to keep"
+        meaning += "." if info["needs_k"] else "; None leaves the number to the method."
+        entries["k"] = (10, constraint, "int" if info["needs_k"] else "int or None", meaning)
+    if info["has_loss"]:
+        entries["loss"] = LOSS
+    preset = any(setting["name"] == "preset" for setting in info["settings"])
+    for setting in info["settings"]:
+        own = preset and setting["name"] != "preset"
+        entries[python_name(setting["name"])] = setting_entry(setting, own)
+    for name in ROWS if info["rows"] else COMMON:
+        entries[name] = COMMON[name]
+    if info["rows"]:
+        entries["missing"] = ROWS_MISSING
+    for name, default in changed.items():
+        entries[name] = (default, *entries[name][1:])
+    return entries
+
+
+def _init(entries: dict, owner: str):
+    """An `__init__` with these arguments; scikit-learn reads its signature."""
+    star = ["*"] if entries else []
+    first = ["k=_d['k']"] if "k" in entries else []
+    rest = [f"{name}=_d[{name!r}]" for name in entries if name != "k"]
+    lines = [f"    self.{name} = {name}" for name in entries]
+    text = f"def __init__(self, {', '.join(first + star + rest)}):\n" + "\n".join(lines)
+    space = {"_d": {name: entry[0] for name, entry in entries.items()}}
+    exec(text, space)  # noqa: S102 - as dataclasses do, from names of our own table
+    init = space["__init__"]
+    init.__qualname__ = f"{owner}.__init__"
+    return init
+
+
+def _wrapped(text: str, indent: str) -> str:
+    import textwrap
+
+    return textwrap.fill(text, 88, initial_indent=indent, subsequent_indent=indent)
+
+
+def _document(cls, info: dict, entries: dict) -> str:
+    """The docstring in the order of numpydoc."""
+    summary, _, own = (cls.__doc__ or "").strip().partition("\n")
+    own, _, examples = own.partition("Examples\n")
+    out = [summary, ""]
+    if own.strip():
+        out += [own.strip("\n"), ""]
+    out += ["    Parameters", "    ----------"]
+    for name, (default, _, kind, meaning) in entries.items():
+        out += [f"    {name} : {kind}, default={default!r}"]
+        meaning = meaning[0].upper() + meaning[1:]
+        out += [_wrapped(meaning if meaning.endswith(".") else meaning + ".", " " * 8), ""]
+    out += ["    Attributes", "    ----------"]
+    for base in reversed(cls.__mro__):
+        for name, kind, meaning in vars(base).get("_attributes", ()):
+            out += [f"    {name} : {kind}", _wrapped(meaning, " " * 8), ""]
+    out += ["    Notes", "    -----"]
+    notes = f"Method `{info['name']}` of the command line. Cost: {info['cost']}. "
+    notes += f"Memory: {info['memory']}."
+    out += [_wrapped(notes, "    "), "", "    References", "    ----------"]
+    out += [_wrapped(info["paper"] + ".", "    "), ""]
+    if examples:
+        out += ["    Examples", examples.rstrip()]
+    return "\n".join(out) + "\n    "
+
+
+def method(name: str, takes_k: bool = True, **changed):
+    """Makes a class the estimator of a method.
+
+    Parameters
+    ----------
+    name : str
+        The method's name in the engine.
+    takes_k : bool, default=True
+        Whether the method takes a number of features.
+    **changed
+        Defaults that are not the common ones.
+    """
+    info = METHODS[name]
+
+    def complete(cls):
+        entries = parameters(info, takes_k, changed)
+        cls._info = info
+        cls._settings = {python_name(s["name"]): s["name"] for s in info["settings"]}
+        cls._defaults = {name: entry[0] for name, entry in entries.items()}
+        cls._parameter_constraints = {name: list(entry[1]) for name, entry in entries.items()}
+        cls._entries = entries
+        cls.__init__ = _init(entries, cls.__qualname__)
+        cls.__doc__ = _document(cls, info, entries)
+        CLASSES[name] = cls
+        return cls
+
+    return complete

@@ -1,0 +1,224 @@
+"""`select`: one call for files, streams and arrays."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterable
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from keepnet import _inputs, _keepnet
+from keepnet._base import Selector
+from keepnet._registry import CLASSES, METHODS
+
+# Arguments that only files have.
+_FILES = {
+    "key": list,
+    "sample_weight": str,
+    "offset": str,
+    "covar": str,
+    "columns": list,
+    "exclude": list,
+    "categorical": str,
+    "stack": str,
+    "format": str,
+}
+
+
+def methods() -> list[dict]:
+    """Every method of the engine: name, stream, settings, cost, source.
+
+    Returns
+    -------
+    methods : list of dict
+        In the order of `keepnet methods`; the class of each is under 'class'.
+
+    Examples
+    --------
+    >>> import keepnet
+    >>> keepnet.methods()[0]["name"]
+    'os-plus'
+    """
+    named = {name: cls.__name__ for name, cls in CLASSES.items()}
+    return [{**info, "class": named.get(name)} for name, info in METHODS.items()]
+
+
+def merge(estimators):
+    """One estimator from several that learnt from rows of their own.
+
+    Parameters
+    ----------
+    estimators : iterable of estimators
+        Fitted methods on running averages, with the same features.
+
+    Returns
+    -------
+    estimator : estimator
+        As if it had learnt from all rows; a copy of the first, the others stay as they are.
+    """
+    first, *rest = estimators
+    merged = clone(first)
+    merged._classes = first._classes
+    return merged.load_averages(first.averages()).merge(*rest)
+
+
+def _estimator(method, k, options) -> Selector:
+    if isinstance(method, BaseEstimator):
+        estimator = clone(method)
+        return estimator.set_params(**({} if k is None else {"k": k}), **options)
+    if method not in CLASSES:
+        known = ", ".join(CLASSES)
+        raise ValueError(f"there is no method {method!r}; the methods are {known}")
+    cls = CLASSES[method]
+    estimator = cls()
+    if "k" in cls._defaults:
+        options = {"k": k, **options}
+    elif k is not None:
+        raise ValueError(f"{method} decides itself how many features stay; leave k out")
+    unknown = [name for name in options if name not in cls._defaults]
+    if unknown:
+        raise TypeError(f"{method} has no argument {unknown[0]!r}")
+    return estimator.set_params(**options)
+
+
+def select(source, target=None, k=10, method="os-plus", **options):
+    """Select features from files, a stream or an array.
+
+    Parameters
+    ----------
+    source : path, list of paths, iterable, callable, table or array
+        Files or globs (parquet, arrow, csv, tsv, npy, svm, jsonl); an iterable of blocks of
+        columns, each `(names, block)` or a table; a callable that makes a fresh iterable for
+        each scan; for a method on samples an iterable of `(X, y)` or a pyarrow
+        RecordBatchReader; or anything that `fit` takes.
+    target : str or array-like, default=None
+        With files or a table the name of a column, a file, or 'FILE:COLUMN'; a svm file carries
+        its own. Else the target itself.
+    k : int or None, default=10
+        Features to keep.
+    method : str or estimator, default='os-plus'
+        A name of `keepnet.methods()`, or an estimator whose settings are taken.
+    **options
+        Arguments of the method's class, and for files `key`, `sample_weight`, `offset`, `covar`,
+        `columns`, `exclude`, `categorical`, `stack` and `format` as on the command line.
+
+    Returns
+    -------
+    selector : estimator
+        The fitted estimator; `transform` takes the selected columns by name.
+
+    Examples
+    --------
+    Features made one by one, and none of them stored:
+
+    >>> import keepnet, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=300)
+    >>> def born():
+    ...     rng = np.random.default_rng(1)
+    ...     for j in range(1000):
+    ...         x = rng.normal(size=300)
+    ...         yield [f"f{j}"], x + y if j % 400 == 7 else x
+    >>> selector = keepnet.select(born, y, k=3)
+    >>> list(selector.get_feature_names_out())
+    ['f7', 'f407', 'f807']
+    """
+    files = {name: options.pop(name) for name in list(options) if name in _FILES}
+    estimator = _estimator(method, k, options)
+    rows = METHODS[estimator._info["name"]]["rows"]
+    paths = _paths(source)
+    if paths is not None:
+        return _from_files(estimator, paths, target, files)
+    if files:
+        raise TypeError(f"{next(iter(files))!r} is an argument for files")
+    if _inputs.is_reader(source) and rows:
+        return _from_batches(estimator, source, target)
+    if _inputs.is_reader(source):
+        source = source.read_all()
+    if _inputs.is_table(source) or hasattr(source, "shape"):
+        return estimator.fit(*_split(source, target))
+    if rows:
+        return _from_rows(estimator, source, target)
+    return _from_columns(estimator, source, target)
+
+
+def _paths(source):
+    if isinstance(source, (str, os.PathLike)):
+        return [os.fspath(source)]
+    if isinstance(source, (list, tuple)) and source:
+        if all(isinstance(path, (str, os.PathLike)) for path in source):
+            return [os.fspath(path) for path in source]
+    return None
+
+
+def _split(table, target):
+    """A table without its target, and the target."""
+    names = _inputs.column_names(table)
+    if names is None or not isinstance(target, str):
+        return table, target
+    if target not in names:
+        raise ValueError(f"the table has no column {target!r}")
+    if _inputs.is_arrow(table):
+        rest = table.select([name for name in names if name != target])
+        return rest, table.column(target).to_numpy(zero_copy_only=False)
+    rest = table.drop(target) if _inputs.is_polars(table) else table.drop(columns=target)
+    return rest, table[target].to_numpy()
+
+
+def _from_files(estimator, paths, target, files):
+    for path in paths:
+        if not os.path.exists(path) and not glob.glob(path):
+            raise FileNotFoundError(f"{path}: there is no such file")
+    estimator._validate_params()
+    for name, kind in _FILES.items():
+        if kind is list and isinstance(files.get(name), str):
+            files[name] = [files[name]]
+    more = {}
+    if not estimator._info["rows"]:
+        more = estimator._feature_request(None, None, None)
+        files["balanced"] = estimator.class_weight == "balanced"
+    files = {name: value for name, value in files.items() if value is not None}
+    asked = {"inputs": paths, "target": target or "", "task": estimator.task, **files}
+    with estimator._reporter() as report:
+        text = _keepnet.select_files(estimator._request(**more), json.dumps(asked), report)
+    names = json.loads(text)["classes"]
+    estimator._result = estimator._take(text, None if names is None else np.array(names))
+    estimator._streamed = True
+    estimator.n_features_in_ = estimator._result["features_seen"]
+    return estimator
+
+
+def _from_columns(estimator, source, target):
+    again = callable(source)
+    if not again and not isinstance(source, Iterable):
+        raise TypeError(f"source is {type(source).__name__}, which has no columns")
+    scans = estimator.scans or estimator._info["scans"]
+    for scan in range(scans if again else 1):
+        if scan and estimator.end_scan():
+            break
+        for block in source() if again else source:
+            first = not getattr(estimator, "_open", False)
+            estimator.partial_fit_columns(block, target if first else None)
+    return estimator.finish()
+
+
+def _from_rows(estimator, source, target):
+    for block in source() if callable(source) else source:
+        if isinstance(block, tuple):
+            X, y = block
+        else:
+            X, y = _split(block, target)
+        estimator.partial_fit(X, y)
+    estimator.result_  # noqa: B018 - a fault shows here, not at the first look
+    return estimator
+
+
+def _from_batches(estimator, reader, target):
+    for batch in reader:
+        X, y = _split(batch, target)
+        estimator.partial_fit(X.to_pandas(), y)
+    estimator.result_  # noqa: B018
+    return estimator

@@ -1,0 +1,142 @@
+"""Writes the type stubs: `python -m keepnet._stubs > keepnet/__init__.pyi`."""
+
+from __future__ import annotations
+
+import inspect
+
+from keepnet._registry import CLASSES
+
+_HEAD = '''"""Types of the package; written by `python -m keepnet._stubs`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__version__: str
+
+class Progress(NamedTuple):
+    scan: int
+    scans: int
+    arrived: int
+    total: int | None
+    kept: int
+    loss: float | None
+    substitutions: int
+    bytes: int
+
+def methods() -> list[dict[str, Any]]: ...
+def merge(estimators: Iterable[_Averages]) -> _Averages: ...
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    method: str | _Selector = "os-plus",
+    **options: Any,
+) -> Any: ...
+
+class _Selector:
+    result_: dict[str, Any]
+    selected_: NDArray[np.int64]
+    scores_: NDArray[np.float64]
+    n_features_seen_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Self: ...
+    def set_output(self, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Self: ...
+    def get_support(self, indices: bool = False) -> NDArray[Any]: ...
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]: ...
+    def transform(self, X: Any) -> Any: ...
+    def inverse_transform(self, X: Any) -> NDArray[Any]: ...
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def fit_transform(self, X: Any, y: ArrayLike, **fit_params: Any) -> Any: ...
+
+class _Model:
+    coef_: NDArray[np.float64]
+    intercept_: float | NDArray[np.float64]
+    classes_: NDArray[Any]
+    def predict(self, X: Any) -> NDArray[Any]: ...
+    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
+
+class _Features(_Selector):
+    def partial_fit_columns(
+        self,
+        X_columns: Any,
+        y: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self: ...
+    def end_scan(self) -> bool: ...
+    def finish(self) -> Self: ...
+
+class _Samples(_Model, _Selector):
+    n_samples_seen_: int
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self: ...
+
+class _Averages(_Samples):
+    def averages(self) -> bytes: ...
+    def load_averages(self, averages: bytes) -> Self: ...
+    def merge(self, *others: _Averages | bytes) -> Self: ...
+    def extract(self, k: int | None = None, estimator: _Averages | None = None) -> _Averages: ...
+'''
+
+_TYPES = {
+    "k": "int",
+    "loss": "str | None",
+    "task": "str",
+    "scans": "int | None",
+    "order": "str | ArrayLike",
+    "groups": "str | Mapping[str, Any] | ArrayLike | None",
+    "always": "Sequence[str | int] | None",
+    "missing": "str",
+    "max_missing": "float | None",
+    "min_count": "int",
+    "class_weight": "str | None",
+    "memory": "int | None",
+    "n_jobs": "int | None",
+    "random_state": "int | np.random.RandomState | None",
+    "verbose": "int",
+    "callback": "Callable[[Progress], object] | None",
+}
+
+
+def _argument(cls, name, default) -> str:
+    kind = _TYPES.get(name)
+    if kind is None:
+        kind = "bool" if isinstance(default, bool) else "float | str"
+        kind += " | None" if default is None else ""
+    elif name == "k" and not cls._info["needs_k"]:
+        kind += " | None"
+    return f"{name}: {kind} = ..."
+
+
+def stubs() -> str:
+    """The text of the stubs."""
+    out = [_HEAD]
+    for cls in CLASSES.values():
+        bases = [base.__name__ for base in cls.__mro__]
+        if "AveragesMixin" in bases:
+            base = "_Averages"
+        elif "SampleSelector" in bases:
+            base = "_Samples"
+        else:
+            base = "_Model, _Features" if "ModelMixin" in bases else "_Features"
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        words = [_argument(cls, p.name, p.default) for p in parameters]
+        words.insert(1 if parameters[0].name == "k" else 0, "*")
+        lines = "".join(f"        {word},\n" for word in words)
+        out.append(f"class {cls.__name__}({base}):\n    def __init__(\n        self,\n{lines}    ) -> None: ...\n")
+    return "\n".join(out)
+
+
+if __name__ == "__main__":
+    print(stubs(), end="")

@@ -1,0 +1,149 @@
+"""Selectors on a stream of features, a class a method."""
+
+from __future__ import annotations
+
+from keepnet._features import FeatureSelector
+from keepnet._model import ModelMixin
+from keepnet._registry import method
+
+
+@method("os-plus")
+class OSPlus(ModelMixin, FeatureSelector):
+    """Fully corrective substitution: the default for features.
+
+    A feature enters when it improves the fitted model more than the weakest kept feature does,
+    measured exactly; most features are let go after one dot product.
+
+    Examples
+    --------
+    >>> from keepnet import OSPlus
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 500, n_informative=5, random_state=0)
+    >>> selector = OSPlus(k=5).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([207, 213, 244, 246, 378])
+    >>> round(selector.score(X, y), 6)
+    1.0
+    """
+
+
+@method("os")
+class OS(ModelMixin, FeatureSelector):
+    """Online substitution, as published.
+
+    Examples
+    --------
+    >>> from keepnet import OS
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 500, n_informative=5, random_state=0)
+    >>> OS(k=5).fit_transform(X, y).shape
+    (200, 5)
+    """
+
+
+@method("saola")
+class SAOLA(FeatureSelector):
+    """Pairwise redundancy by symmetrical uncertainty or Fisher's Z.
+
+    Examples
+    --------
+    >>> from keepnet import SAOLA
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> SAOLA(k=3).fit(X, y).get_feature_names_out()
+    array(['worst texture', 'worst concave points'], dtype=object)
+    """
+
+
+@method("saola-max")
+class SAOLAMax(FeatureSelector):
+    """SAOLA with the larger strength as the bound, which keeps more.
+
+    Examples
+    --------
+    >>> from keepnet import SAOLAMax
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> SAOLAMax(k=None).fit(X, y).n_features_seen_
+    30
+    """
+
+
+@method("group-saola", takes_k=False, groups="block:10")
+class GroupSAOLA(FeatureSelector):
+    """SAOLA within and between groups of features.
+
+    Examples
+    --------
+    >>> from keepnet import GroupSAOLA
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = GroupSAOLA(groups="block:10").fit(X, y)
+    >>> sorted({feature["group"] for feature in selector.result_["selected"]})
+    ['2']
+    """
+
+
+@method("alpha-investing")
+class AlphaInvesting(FeatureSelector):
+    """Streamwise regression with a wealth of error that successes refill.
+
+    Examples
+    --------
+    >>> from keepnet import AlphaInvesting
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 50, n_informative=5, noise=1, random_state=0)
+    >>> selector = AlphaInvesting(k=None).fit(X, y)
+    >>> selector.result_["p_value_kind"]
+    'bid'
+    """
+
+
+@method("osfs")
+class OSFS(FeatureSelector):
+    """Relevance and redundancy by conditional independence.
+
+    With sample or class weights `measure='auto'` is 'fisher-z': the g2 test counts rows.
+
+    Examples
+    --------
+    >>> from keepnet import OSFS
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> OSFS(alpha=0.01).fit_transform(X, y).shape
+    (569, 3)
+    """
+
+    _weighs = "numbers"
+
+
+@method("fast-osfs")
+class FastOSFS(FeatureSelector):
+    """OSFS that tests the newcomer first and then only sets with it.
+
+    With sample or class weights `measure='auto'` is 'fisher-z': the g2 test counts rows.
+
+    Examples
+    --------
+    >>> from keepnet import FastOSFS
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> FastOSFS(alpha=0.01).fit_transform(X, y).shape
+    (569, 4)
+    """
+
+    _weighs = "numbers"
+
+
+@method("ogfs", groups="block:10")
+class OGFS(FeatureSelector):
+    """Class scatter within a group, a lasso between groups.
+
+    Examples
+    --------
+    >>> from keepnet import OGFS
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> OGFS(k=5).fit_transform(X, y).shape
+    (569, 4)
+    """

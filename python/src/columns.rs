@@ -1,0 +1,289 @@
+//! Columns in Python's memory as a source of features: a matrix, a list of columns, or CSC.
+//!
+//! Columns of f32 or f64 whose values lie side by side are shared, never copied. The others are
+//! gathered for one block at a time, a tile of rows after the other, so that a line of the cache
+//! serves every column of the block that lies in it.
+
+use std::sync::Arc;
+
+use keepnet::{
+    ColumnBlock, ColumnData, Error, FeatureId, FeatureSource, Numbers, RawColumn, Result, Walk,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rayon::prelude::*;
+
+use crate::memory::Array;
+
+/// Rows gathered from each column before the next one's turn.
+const TILE: usize = 64;
+/// Columns that one thread gathers together.
+const TOGETHER: usize = 16;
+
+/// Columns as Python hands them over.
+#[derive(Clone)]
+pub enum Columns {
+    /// A matrix of rows by features.
+    Matrix(Array),
+    /// One array a feature.
+    List { rows: usize, columns: Arc<Vec<Array>> },
+    /// Compressed sparse columns.
+    Csc(Arc<Csc>),
+}
+
+/// Compressed sparse columns: starts, rows, values.
+pub struct Csc {
+    rows: usize,
+    start: Vec<usize>,
+    index: Array,
+    value: Array,
+}
+
+impl Csc {
+    /// Reads the starts of the lines; `lines` is their number.
+    pub fn new(across: usize, parts: [&Bound<'_, PyAny>; 3]) -> PyResult<Self> {
+        let [start, index, value] = parts;
+        let (start, index, value) = (Array::new(start)?, Array::new(index)?, Array::new(value)?);
+        let line = start.column(0);
+        let start: Option<Vec<usize>> = (0..line.len()).map(|i| line.index(i)).collect();
+        let most = index.shape[0].min(value.shape[0]);
+        let start = start.filter(|s| {
+            !s.is_empty() && s.windows(2).all(|w| w[0] <= w[1]) && s[s.len() - 1] <= most
+        });
+        let start = start.ok_or_else(|| PyValueError::new_err("the sparse matrix is damaged"))?;
+        Ok(Self { rows: across, start, index, value })
+    }
+
+    /// Lines: columns of CSC, rows of CSR.
+    pub fn lines(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    /// Indices and values of a line; an error where indices do not ascend within bounds.
+    pub fn line(&self, j: usize) -> Result<(Vec<u32>, Numbers)> {
+        let (from, to) = (self.start[j], self.start[j + 1]);
+        let places = self.index.column(0);
+        let index: Option<Vec<u32>> = (from..to)
+            .map(|at| places.index(at).filter(|i| *i < self.rows).map(|i| i as u32))
+            .collect();
+        let index = index.filter(|i| i.windows(2).all(|w| w[0] < w[1])).ok_or_else(|| {
+            Error::Data(format!("line {j} of the sparse matrix has no ascending indices"))
+        })?;
+        let values = self.value.column(0);
+        let mut out = if values.fits32() {
+            Numbers::F32(Vec::with_capacity(index.len()))
+        } else {
+            Numbers::F64(Vec::with_capacity(index.len()))
+        };
+        values.gather(from, to, &mut out);
+        Ok((index, out))
+    }
+}
+
+impl Columns {
+    /// `("dense", X)`, `("columns", rows, [x, ...])` or `("csc", rows, indptr, indices, data)`.
+    pub fn new(x: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let form: String = x.get_item(0)?.extract()?;
+        match form.as_str() {
+            "dense" => Ok(Self::Matrix(Array::new(&x.get_item(1)?)?)),
+            "columns" => {
+                let rows: usize = x.get_item(1)?.extract()?;
+                let list = x.get_item(2)?;
+                let columns: PyResult<Vec<Array>> =
+                    list.try_iter()?.map(|column| Array::new(&column?)).collect();
+                let columns = columns?;
+                if let Some(bad) = columns.iter().position(|column| column.shape[0] != rows) {
+                    let got = columns[bad].shape[0];
+                    let text = format!("column {bad} has {got} rows, expected {rows}");
+                    return Err(PyValueError::new_err(text));
+                }
+                Ok(Self::List { rows, columns: Arc::new(columns) })
+            }
+            _ => {
+                let (start, index, value) = (x.get_item(2)?, x.get_item(3)?, x.get_item(4)?);
+                let rows = x.get_item(1)?.extract()?;
+                Ok(Self::Csc(Arc::new(Csc::new(rows, [&start, &index, &value])?)))
+            }
+        }
+    }
+
+    /// Rows of every column.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Matrix(x) => x.shape[0],
+            Self::List { rows, .. } => *rows,
+            Self::Csc(x) => x.rows,
+        }
+    }
+
+    /// Number of columns.
+    pub fn features(&self) -> usize {
+        match self {
+            Self::Matrix(x) => x.shape[1],
+            Self::List { columns, .. } => columns.len(),
+            Self::Csc(x) => x.lines(),
+        }
+    }
+
+    /// Whether the types say that every column holds whole numbers.
+    pub fn integral(&self) -> bool {
+        match self {
+            Self::Matrix(x) => x.kind.integral(),
+            Self::List { columns, .. } => columns.iter().all(|x| x.kind.integral()),
+            Self::Csc(x) => x.value.kind.integral(),
+        }
+    }
+
+    /// Most bytes of one column.
+    pub fn column_bytes(&self) -> u64 {
+        match self {
+            Self::Csc(x) => {
+                let most = x.start.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
+                12 * most as u64
+            }
+            Self::Matrix(x) if x.column(0).fits32() => 4 * x.shape[0] as u64,
+            _ => 8 * self.rows() as u64,
+        }
+    }
+
+    fn array(&self, j: usize) -> Option<(&Array, usize)> {
+        match self {
+            Self::Matrix(x) => Some((x, j)),
+            Self::List { columns, .. } => Some((&columns[j], 0)),
+            Self::Csc(_) => None,
+        }
+    }
+
+    /// Reads the columns at these places.
+    pub fn read(&self, at: &[usize]) -> Result<Vec<ColumnData>> {
+        if let Self::Csc(x) = self {
+            let one = |j: &usize| {
+                let (index, value) = x.line(*j)?;
+                Ok(ColumnData::Sparse { rows: x.rows, index, value })
+            };
+            return at.iter().map(one).collect();
+        }
+        let shared: Option<Vec<ColumnData>> = at
+            .iter()
+            .map(|j| self.array(*j).and_then(|(array, j)| array.column(j).shared()))
+            .collect();
+        match shared {
+            Some(shared) => Ok(shared),
+            None => Ok(at.par_chunks(TOGETHER).flat_map_iter(|at| self.gather(at)).collect()),
+        }
+    }
+
+    /// Copies a few dense columns, tile by tile.
+    fn gather(&self, at: &[usize]) -> Vec<ColumnData> {
+        let rows = self.rows();
+        let lines: Vec<_> =
+            at.iter().filter_map(|j| self.array(*j)).map(|(array, j)| array.column(j)).collect();
+        let mut out: Vec<Numbers> = lines
+            .iter()
+            .map(|line| match line.fits32() {
+                true => Numbers::F32(Vec::with_capacity(rows)),
+                false => Numbers::F64(Vec::with_capacity(rows)),
+            })
+            .collect();
+        for from in (0..rows).step_by(TILE) {
+            let to = (from + TILE).min(rows);
+            lines.iter().zip(&mut out).for_each(|(line, out)| line.gather(from, to, out));
+        }
+        let narrow = |(line, numbers): (&crate::memory::Strided<'_>, Numbers)| match numbers {
+            // Whole numbers came by way of f64; most fit half of it.
+            Numbers::F64(v) if line.whole() => ColumnData::dense(v),
+            numbers => ColumnData::Dense(numbers),
+        };
+        lines.iter().zip(out).map(narrow).collect()
+    }
+}
+
+/// Names of features: given, or `x` and the index.
+#[derive(Clone, Debug, Default)]
+pub struct Names(pub Option<Arc<Vec<String>>>);
+
+impl Names {
+    /// The name of feature `j`.
+    pub fn get(&self, j: usize) -> String {
+        self.0.as_ref().and_then(|names| names.get(j).cloned()).unwrap_or_else(|| format!("x{j}"))
+    }
+}
+
+/// Columns in memory as a source.
+#[derive(Clone)]
+pub struct ArraySource {
+    columns: Columns,
+    names: Names,
+    label: [String; 1],
+    walk: Walk,
+}
+
+impl ArraySource {
+    /// A source of these columns.
+    pub fn new(columns: Columns, names: Names) -> Self {
+        Self { columns, names, label: ["memory".into()], walk: Walk::default() }
+    }
+}
+
+impl FeatureSource for ArraySource {
+    fn rows(&self) -> usize {
+        self.columns.rows()
+    }
+
+    fn features(&self) -> Option<u64> {
+        Some(self.walk.len(self.columns.features() as u64))
+    }
+
+    fn sources(&self) -> &[String] {
+        &self.label
+    }
+
+    fn column_bytes(&self) -> Option<u64> {
+        Some(self.columns.column_bytes())
+    }
+
+    fn integral(&self) -> bool {
+        self.columns.integral()
+    }
+
+    fn fingerprint(&self) -> u64 {
+        0
+    }
+
+    fn next_block(&mut self, out: &mut ColumnBlock) -> Result<bool> {
+        let all = self.columns.features() as u64;
+        let at: Vec<usize> =
+            (0..out.room()).map_while(|_| self.walk.next(all)).map(|j| j as usize).collect();
+        for (j, data) in at.iter().zip(self.columns.read(&at)?) {
+            let id = FeatureId::new(*j as u64);
+            out.push(RawColumn { id, name: self.names.get(*j), source: 0, data });
+        }
+        Ok(!at.is_empty())
+    }
+
+    fn rewind(&mut self) -> Result<()> {
+        self.walk.rewind();
+        Ok(())
+    }
+
+    fn skip(&mut self, features: u64) -> Result<()> {
+        self.walk.skip(features);
+        Ok(())
+    }
+
+    fn reorder(&mut self, order: Arc<[u32]>) -> Result<()> {
+        let features = self.columns.features();
+        if let Some(bad) = order.iter().find(|at| **at as usize >= features) {
+            return Err(Error::Data(format!("the order has feature {bad} of {features}")));
+        }
+        self.walk.reorder(order);
+        Ok(())
+    }
+
+    fn shard(&self, i: usize, of: usize) -> Result<Box<dyn FeatureSource>> {
+        let mut share = self.clone();
+        share.walk = self.walk.shard(i, of);
+        Ok(Box::new(share))
+    }
+}

@@ -1,0 +1,40 @@
+//! Target and weights from Python.
+
+use keepnet::{Problem, Target};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A vector of f64.
+pub fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let array: PyReadonlyArray1<'_, f64> = array.extract()?;
+    Ok(array.as_array().iter().copied().collect())
+}
+
+/// The problem of a column stream: `y` holds numbers, or codes into `classes`.
+pub fn problem(
+    y: &Bound<'_, PyAny>,
+    classes: Option<Vec<String>>,
+    weight: Option<&Bound<'_, PyAny>>,
+    balanced: bool,
+) -> PyResult<Problem> {
+    let y = numbers(y)?;
+    let target = match classes {
+        None => Target::Numbers(y),
+        Some(names) => {
+            let code = |y: &f64| {
+                let code = *y as u32;
+                (f64::from(code) == *y && (code as usize) < names.len()).then_some(code)
+            };
+            let codes: Option<Vec<u32>> = y.iter().map(code).collect();
+            let codes = codes.ok_or_else(|| PyValueError::new_err("a class without a name"))?;
+            Target::Classes { names, codes }
+        }
+    };
+    let mut problem = Problem::new(target);
+    problem.weight = weight.map(numbers).transpose()?;
+    if balanced {
+        problem.balance().map_err(|e| crate::error::raise(&e))?;
+    }
+    Ok(problem)
+}

@@ -1,0 +1,98 @@
+"""Stubs, docstrings, documentation and pictures."""
+
+import doctest
+import pkgutil
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import keepnet
+import numpy as np
+import pytest
+from keepnet._registry import CLASSES
+from keepnet._stubs import stubs
+
+HERE = Path(__file__).parents[1]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def test_stubs_are_those_of_the_classes():
+    written = (HERE / "keepnet" / "__init__.pyi").read_text()
+    assert written == stubs(), "python -m keepnet._stubs > keepnet/__init__.pyi"
+
+
+def test_types_hold_for_a_caller(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "use.py").write_text(
+        "import keepnet\n"
+        "import numpy as np\n"
+        "X, y = np.ones((3, 2)), np.ones(3)\n"
+        "names = keepnet.OSPlus(k=2, theta='auto').fit(X, y).get_feature_names_out()\n"
+        "keepnet.AnnealedRidge(k=None).fit(X, y).extract(k=3).predict(X)\n"
+    )
+    (tmp_path / "wrong.py").write_text("import keepnet\nkeepnet.OSPlus(kk=2)\n")
+    run = lambda name: subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", name], cwd=tmp_path, capture_output=True, text=True
+    )
+    good, bad = run("use.py"), run("wrong.py")
+    assert good.returncode == 0, good.stdout
+    assert "kk" in bad.stdout
+
+
+MODULES = ["keepnet"] + [
+    f"keepnet.{module.name}" for module in pkgutil.iter_modules(keepnet.__path__)
+]
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("_keepnet")])
+def test_examples_in_docstrings(module):
+    failed, _ = doctest.testmod(import_module(module), optionflags=FLAGS)
+    assert failed == 0
+
+
+@pytest.mark.parametrize("cls", CLASSES.values(), ids=lambda cls: cls.__name__)
+def test_docstrings_are_whole_and_their_examples_run(cls):
+    sections = re.findall(r"^    (\w+)\n    -+$", cls.__doc__, re.MULTILINE)
+    assert sections == ["Parameters", "Attributes", "Notes", "References", "Examples"]
+    parts = doctest.DocTestFinder(recurse=False).find(cls)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for part in parts:
+        runner.run(part)
+    assert runner.summarize(verbose=False).failed == 0
+    for name in cls()._defaults:
+        assert f"    {name} : " in cls.__doc__
+
+
+@pytest.mark.parametrize("page", sorted((HERE / "docs").glob("*.md")), ids=lambda page: page.stem)
+def test_examples_in_the_documentation(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    matplotlib = import_module("matplotlib")
+    matplotlib.use("Agg")
+    test = doctest.DocTestParser().get_doctest(page.read_text(), {}, page.name, str(page), 0)
+    assert test.examples or "no examples" in page.read_text()
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def test_pictures_show_what_they_say():
+    import_module("matplotlib").use("Agg")
+    from keepnet import plot
+    from sklearn.datasets import make_regression
+
+    X, y, truth = make_regression(200, 300, n_informative=4, coef=True, random_state=0)
+    selector = keepnet.OSPlus(k=4).fit(X, y)
+    line = plot.substitutions(selector).lines[0]
+    assert line.get_ydata()[-1] == selector.result_["trace"][-1]["substitutions"]
+    bars = plot.weights(selector).patches
+    widths = sorted(bar.get_width() for bar in bars)
+    np.testing.assert_allclose(widths, sorted(selector.coef_[selector.selected_]))
+    assert plot.recall({"os-plus": selector}, np.flatnonzero(truth)).patches[0].get_height() == 1
+    learnt = keepnet.AnnealedRidge().fit(X[:150, :50], y[:150])
+    scores = plot.path(learnt, X[150:, :50], y[150:], [1, 2, 4]).lines[0].get_ydata()
+    assert len(scores) == 3
+    assert len(plot.weights(keepnet.SAOLA(k=3).fit(X, (y > 0).astype(int))).patches) <= 3
+    with pytest.raises(ValueError, match="no trace"):
+        plot.substitutions(learnt)
