@@ -9,6 +9,8 @@
 //!
 //! with sample weights `v`. NaN and infinities both count as missing.
 
+mod missing;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::{ColumnBlock, FeatureId, RawColumn};
@@ -17,6 +19,8 @@ use crate::error::{Error, Result};
 pub use crate::policy::{CheckPolicy, Missing};
 use crate::select::{Glance, Glances, Reason};
 use crate::target::{Problem, RowMap};
+
+use missing::{missing_indicator, repair};
 
 /// Statistics of one column over the rows that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -214,113 +218,6 @@ fn off_commonest(x: Column<'_>) -> usize {
     let zeros = x.rows() - values.len() + stored_zeros;
     let longest = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0);
     x.rows() - longest.max(zeros)
-}
-
-/// Applies the missing policy; `Some` is the reason to drop the feature.
-fn repair(
-    feature: &mut Feature<'_>,
-    problem: &Problem,
-    policy: &CheckPolicy,
-) -> Result<Option<Reason>> {
-    let (mut missing, mut first, mut sum, mut weight) = (0u32, None, 0.0, 0.0);
-    let mut zero_weight = problem.weight_sum();
-    feature.column().each(|i, x| {
-        let v = problem.weight.as_ref().map_or(1.0, |v| v[i]);
-        zero_weight -= v;
-        if x.is_finite() {
-            (sum, weight) = (v.mul_add(x, sum), weight + v);
-        } else {
-            missing += 1;
-            first.get_or_insert(i);
-        }
-    });
-    let Some(first) = first else {
-        return Err(Error::Data(format!(
-            "feature {:?} has values too large to square; scale the column down",
-            feature.name
-        )));
-    };
-    let share = f64::from(missing) / problem.n() as f64;
-    if policy.missing == Missing::DropFeature || policy.max_missing.is_some_and(|max| share > max) {
-        return Ok(Some(Reason::Missing));
-    }
-    // Columns that skip zeros hide the weight of the zeros; they count in the mean.
-    let weight = weight + if feature.column().is_dense() { 0.0 } else { zero_weight.max(0.0) };
-    let fill = match policy.missing {
-        Missing::Error => {
-            let row = problem.rows.source_row(first);
-            return Err(Error::Missing { name: feature.name.to_string(), row });
-        }
-        Missing::Zero => 0.0,
-        _ if weight > 0.0 => sum / weight,
-        _ => 0.0,
-    };
-    feature.values = Values::Owned(filled(feature.column(), fill));
-    let weights = problem.weight.as_deref();
-    (feature.stats, _) = statistics(feature.column(), weights, problem.weight_sum());
-    feature.stats.missing = missing;
-    Ok(None)
-}
-
-fn filled(x: Column<'_>, fill: f64) -> ColumnData {
-    use crate::column::Numbers;
-    let patch = |numbers: Numbers| match numbers {
-        Numbers::F32(mut v) if f64::from(fill as f32) == fill => {
-            v.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = fill as f32);
-            Numbers::F32(v)
-        }
-        Numbers::F32(v) => {
-            let wide = |v: f32| if v.is_finite() { f64::from(v) } else { fill };
-            Numbers::F64(v.into_iter().map(wide).collect())
-        }
-        Numbers::F64(mut v) => {
-            v.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = fill);
-            Numbers::F64(v)
-        }
-    };
-    match x.to_data() {
-        ColumnData::Dense(numbers) => ColumnData::Dense(patch(numbers)),
-        ColumnData::Sparse { rows, index, value } => {
-            ColumnData::Sparse { rows, index, value: patch(value) }
-        }
-        other => other,
-    }
-}
-
-/// The extra feature that is 1 where a value was missing, if the policy asks for it.
-fn missing_indicator<'a>(
-    raw: &'a RawColumn,
-    arrival: u64,
-    problem: &Problem,
-    policy: &CheckPolicy,
-) -> Option<Feature<'a>> {
-    if policy.missing != Missing::Indicator {
-        return None;
-    }
-    let n = problem.n();
-    let mut words = vec![0u64; n.div_ceil(64)];
-    let data = match &problem.rows {
-        RowMap::All(_) => raw.data.clone(),
-        RowMap::Some { take, place } => raw.data.view().gather(take, place),
-    };
-    data.view().each(|i, x| {
-        if !x.is_finite() {
-            words[i / 64] |= 1 << (i % 64);
-        }
-    });
-    let bits = ColumnData::Bits { rows: n, words };
-    let (stats, _) = statistics(bits.view(), problem.weight.as_deref(), problem.weight_sum());
-    (stats.variance > 0.0).then(|| Feature {
-        id: FeatureId { index: raw.id.index, part: 1 },
-        name: format!("{}:missing", raw.name).into(),
-        source: raw.source,
-        arrival,
-        pinned: false,
-        group: None,
-        stats,
-        glance: None,
-        values: Values::Owned(bits),
-    })
 }
 
 /// Whether work on columns of these sizes is worth waking other threads: a block of short

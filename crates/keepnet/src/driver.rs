@@ -6,28 +6,31 @@
 //! each feature, the loss along the stream, the time. Between blocks an [`Observer`] may look,
 //! save the state or end the run.
 
+mod log;
+mod observer;
 mod pushed;
 
+pub use log::{Dropped, TracePoint};
+pub use observer::{Decision, Flow, Observer, Progress, Quiet};
 pub use pushed::Pushed;
+
+use log::Log;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::{ColumnBlock, FeatureId};
+use crate::block::ColumnBlock;
 use crate::check::{CheckPolicy, CheckedBlock, check_and_glance};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
-use crate::select::{ColumnSelector, Late, Outcome, Reason, Status, Verdict};
+use crate::select::{ColumnSelector, Late, Outcome};
 use crate::selection::Selection;
 use crate::snapshot;
 use crate::source::FeatureSource;
 use crate::target::Problem;
-
-/// Most points of a trace.
-const TRACE_POINTS: usize = 200;
 
 /// One problem and the selector that works on it.
 pub struct Lane {
@@ -47,91 +50,6 @@ impl Lane {
     pub fn new(problem: Problem, selector: Box<dyn ColumnSelector>) -> Self {
         let (policy, always) = (CheckPolicy::default(), HashSet::new());
         Self { problem, policy, always, selector, log: Log::default() }
-    }
-}
-
-/// What became of the features, by their fate in the last scan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dropped {
-    /// Too little to do with the target.
-    pub weak: u64,
-    /// Redundant beside another feature.
-    pub redundant: u64,
-    /// Constant or too rare.
-    pub constant: u64,
-    /// Missing values.
-    pub missing: u64,
-    /// Kept for a while, then driven out.
-    pub evicted: u64,
-}
-
-/// One point of the course of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TracePoint {
-    /// Features that had arrived, over all scans.
-    pub arrived: u64,
-    /// Loss then.
-    pub loss: Option<f64>,
-    /// Features in the model then.
-    pub kept: usize,
-    /// Substitutions until then.
-    pub substitutions: u64,
-}
-
-/// The books of one lane; part of a checkpoint.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Log {
-    dropped: Dropped,
-    // Features that arrived in this scan and are still held: bounded by the kept set.
-    alive: HashSet<FeatureId>,
-    trace: Vec<TracePoint>,
-    stride: u64,
-    blocks: u64,
-}
-
-impl Log {
-    fn count(&mut self, reason: Reason) {
-        let count = match reason {
-            Reason::Weak => &mut self.dropped.weak,
-            Reason::Redundant { .. } => &mut self.dropped.redundant,
-            Reason::Constant => &mut self.dropped.constant,
-            Reason::Missing => &mut self.dropped.missing,
-        };
-        *count += 1;
-    }
-
-    fn outcome(&mut self, id: FeatureId, outcome: &Outcome) {
-        match outcome.verdict {
-            Verdict::Dropped(reason) => self.count(reason),
-            _ => {
-                self.alive.insert(id);
-            }
-        }
-        for id in &outcome.evicted {
-            // One that has not come round in this scan yet is judged when it does.
-            if self.alive.remove(id) {
-                self.dropped.evicted += 1;
-            }
-        }
-    }
-
-    fn point(&mut self, arrived: u64, status: Status) {
-        self.stride = self.stride.max(1);
-        if self.blocks.is_multiple_of(self.stride) {
-            if self.trace.len() >= TRACE_POINTS {
-                let mut at = 0;
-                self.trace.retain(|_| {
-                    at += 1;
-                    at % 2 == 1
-                });
-                self.stride *= 2;
-            }
-            if self.blocks.is_multiple_of(self.stride) {
-                let Status { kept, loss, substitutions, .. } = status;
-                self.trace.push(TracePoint { arrived, loss, kept, substitutions });
-            }
-        }
-        self.blocks += 1;
     }
 }
 
@@ -161,71 +79,6 @@ impl RunOptions {
         (bytes / column_bytes.max(1)).clamp(1, 128) as usize
     }
 }
-
-/// Where a run stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// The scan under way, from 0.
-    pub scan: u32,
-    /// Scans asked for.
-    pub scans: u32,
-    /// Features that have arrived, over all scans.
-    pub arrived: u64,
-    /// Features of one scan, where that is known.
-    pub features: Option<u64>,
-    /// The first lane's numbers.
-    pub status: Status,
-}
-
-/// What an observer wants between two blocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flow {
-    /// Hand the state to [`Observer::save`].
-    pub save: bool,
-    /// End the run with the current result.
-    pub stop: bool,
-}
-
-/// One decision, for those who want to see them all.
-#[derive(Clone, Debug)]
-pub struct Decision<'a> {
-    /// Which lane decided.
-    pub lane: usize,
-    /// The scan, from 0.
-    pub scan: u32,
-    /// The feature.
-    pub id: FeatureId,
-    /// Its name.
-    pub name: &'a str,
-    /// What became of it.
-    pub outcome: &'a Outcome,
-}
-
-/// Looks on between blocks.
-pub trait Observer {
-    /// Called after each block.
-    fn progress(&mut self, progress: &Progress) -> Result<Flow> {
-        let _ = progress;
-        Ok(Flow::default())
-    }
-
-    /// Takes the state that [`Flow::save`] asked for.
-    fn save(&mut self, state: Vec<u8>) -> Result<()> {
-        let _ = state;
-        Ok(())
-    }
-
-    /// Called for each decision.
-    fn decision(&mut self, decision: &Decision<'_>) -> Result<()> {
-        let _ = decision;
-        Ok(())
-    }
-}
-
-/// An observer that does nothing.
-pub struct Quiet;
-
-impl Observer for Quiet {}
 
 /// One lane's result.
 #[derive(Clone, Debug)]

@@ -1,0 +1,179 @@
+//! Columns that are held: owned numbers, bits, codes, or memory shared with a source.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Column;
+
+/// Memory that a source shares with the engine instead of copying it.
+pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// The numbers of a dense or sparse column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Numbers {
+    /// Four bytes a value.
+    F32(Vec<f32>),
+    /// Eight bytes a value.
+    F64(Vec<f64>),
+}
+
+impl Numbers {
+    /// The narrowest storage that holds every value without loss.
+    #[must_use]
+    pub fn narrow(values: Vec<f64>) -> Self {
+        let fits = |v: &f64| v.is_nan() || f64::from(*v as f32) == *v;
+        if values.iter().all(fits) {
+            Self::F32(values.into_iter().map(|v| v as f32).collect())
+        } else {
+            Self::F64(values)
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::F32(v) => v.len(),
+            Self::F64(v) => v.len(),
+        }
+    }
+
+    pub(super) fn get(&self, i: usize) -> f64 {
+        match self {
+            Self::F32(v) => f64::from(v[i]),
+            Self::F64(v) => v[i],
+        }
+    }
+
+    pub(super) fn take(&self, at: impl Iterator<Item = usize>) -> Self {
+        match self {
+            Self::F32(v) => Self::F32(at.map(|i| v[i]).collect()),
+            Self::F64(v) => Self::F64(at.map(|i| v[i]).collect()),
+        }
+    }
+}
+
+/// A column that owns its values, or shares them with the source they came from.
+#[derive(Clone)]
+pub enum ColumnData {
+    /// A value a row.
+    Dense(Numbers),
+    /// A value a row, in memory that the source keeps alive.
+    Shared {
+        /// The memory; `start` is aligned for the element type.
+        bytes: SharedBytes,
+        /// Offset of the first value in bytes.
+        start: usize,
+        /// Number of values.
+        rows: usize,
+        /// Whether values are f64 and not f32.
+        wide: bool,
+    },
+    /// Rows that are not zero, ascending, and their values.
+    Sparse {
+        /// Number of rows.
+        rows: usize,
+        /// Rows that are not zero, ascending.
+        index: Vec<u32>,
+        /// Their values.
+        value: Numbers,
+    },
+    /// A bit a row, least significant first; the last word is padded with zeros.
+    Bits {
+        /// Number of rows.
+        rows: usize,
+        /// `rows / 64` words, rounded up.
+        words: Vec<u64>,
+    },
+    /// A byte a row into a table of at most 256 distinct levels, ascending.
+    Codes {
+        /// A code a row.
+        codes: Vec<u8>,
+        /// The value of each code.
+        levels: Vec<f64>,
+    },
+}
+
+impl ColumnData {
+    /// A dense column in the narrowest width that loses nothing.
+    #[must_use]
+    pub fn dense(values: Vec<f64>) -> Self {
+        Self::Dense(Numbers::narrow(values))
+    }
+
+    /// A dense f32 column.
+    #[must_use]
+    pub fn f32(values: Vec<f32>) -> Self {
+        Self::Dense(Numbers::F32(values))
+    }
+
+    /// The borrowed view that operations work on.
+    #[must_use]
+    pub fn view(&self) -> Column<'_> {
+        match self {
+            Self::Dense(Numbers::F32(v)) => Column::F32(v),
+            Self::Dense(Numbers::F64(v)) => Column::F64(v),
+            Self::Shared { bytes, start, rows, wide } => {
+                let width = if *wide { 8 } else { 4 };
+                let bytes = &(**bytes).as_ref()[*start..start + rows * width];
+                if *wide {
+                    Column::F64(bytemuck::cast_slice(bytes))
+                } else {
+                    Column::F32(bytemuck::cast_slice(bytes))
+                }
+            }
+            Self::Sparse { rows, index, value } => Column::Sparse { rows: *rows, index, value },
+            Self::Bits { rows, words } => Column::Bits { rows: *rows, words },
+            Self::Codes { codes, levels } => Column::Codes { codes, levels },
+        }
+    }
+
+    /// Bytes that the values take, without the fixed size of the enum.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.view().bytes()
+    }
+}
+
+impl std::fmt::Debug for ColumnData {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.view().fmt(f)
+    }
+}
+
+/// What [`Serialize`] writes: shared columns become owned ones.
+#[derive(Serialize, Deserialize)]
+enum Stored {
+    Dense(Numbers),
+    Sparse { rows: usize, index: Vec<u32>, value: Numbers },
+    Bits { rows: usize, words: Vec<u64> },
+    Codes { codes: Vec<u8>, levels: Vec<f64> },
+}
+
+impl Serialize for ColumnData {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.view().to_data() {
+            Self::Dense(v) => Stored::Dense(v),
+            Self::Sparse { rows, index, value } => Stored::Sparse { rows, index, value },
+            Self::Bits { rows, words } => Stored::Bits { rows, words },
+            Self::Codes { codes, levels } => Stored::Codes { codes, levels },
+            Self::Shared { .. } => unreachable!("to_data copies shared values"),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ColumnData {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Stored::deserialize(deserializer)? {
+            Stored::Dense(v) => Self::Dense(v),
+            Stored::Sparse { rows, index, value } => {
+                if index.len() != value.len() {
+                    return Err(serde::de::Error::custom("sparse column with uneven halves"));
+                }
+                Self::Sparse { rows, index, value }
+            }
+            Stored::Bits { rows, words } => Self::Bits { rows, words },
+            Stored::Codes { codes, levels } => Self::Codes { codes, levels },
+        })
+    }
+}
