@@ -135,11 +135,12 @@ pub struct CheckedBlock<'a> {
 }
 
 /// Checks one column; up to two features come of it, or a reason to drop it.
-pub fn check<'a>(
+pub(crate) fn check<'a>(
     raw: &'a RawColumn,
     arrival: u64,
     problem: &Problem,
     policy: &CheckPolicy,
+    glances: Option<&dyn Glances>,
 ) -> Result<Result<Vec<Feature<'a>>, Reason>> {
     let got = raw.data.view().rows();
     if got != problem.rows.input() {
@@ -162,7 +163,19 @@ pub fn check<'a>(
         values,
     };
     let weight = problem.weight.as_deref();
-    let (stats, finite) = statistics(feature.column(), weight, problem.weight_sum());
+    let x = feature.column();
+    let probe = glances.and_then(Glances::probe).filter(|_| weight.is_none() && x.is_dense());
+    let (stats, finite, product) = match probe {
+        Some(probe) => {
+            let (moments, product) = x.moments_and_dot(first_value(x), probe);
+            let (stats, finite) = stats(x, moments, problem.weight_sum());
+            (stats, finite, Some(product).filter(|_| finite))
+        }
+        None => {
+            let (stats, finite) = statistics(x, weight, problem.weight_sum());
+            (stats, finite, None)
+        }
+    };
     feature.stats = stats;
     let mut out = Vec::with_capacity(1);
     let mut indicator = None;
@@ -175,6 +188,9 @@ pub fn check<'a>(
     if feature.stats.variance <= 0.0 || too_rare(feature.column(), policy.min_count) {
         return Ok(Err(Reason::Constant));
     }
+    if let Some(glances) = glances {
+        feature.glance = glances.glance(&feature, product);
+    }
     out.push(feature);
     out.extend(indicator);
     Ok(Ok(out))
@@ -182,10 +198,18 @@ pub fn check<'a>(
 
 /// Mean, variance and whether every value is finite.
 fn statistics(x: Column<'_>, weight: Option<&[f64]>, sum: f64) -> (ColumnStats, bool) {
-    // Shifting by one of the values keeps the digits of a column with a large offset, and makes
-    // the second moment of a constant column exactly zero.
-    let shift = if x.is_dense() && x.rows() > 0 { x.get(0) } else { 0.0 };
-    let (first, second) = x.moments(weight, shift);
+    stats(x, x.moments(weight, first_value(x)), sum)
+}
+
+/// Shifting by one of the values keeps the digits of a column with a large offset, and makes
+/// the second moment of a constant column exactly zero.
+fn first_value(x: Column<'_>) -> f64 {
+    if x.is_dense() && x.rows() > 0 { x.get(0) } else { 0.0 }
+}
+
+/// Statistics out of the moments about the first value.
+fn stats(x: Column<'_>, (first, second): (f64, f64), sum: f64) -> (ColumnStats, bool) {
+    let shift = first_value(x);
     let mean = first / sum;
     let mut variance = (second - first * mean) / sum;
     if second == 0.0 || constant_stored(x) {
@@ -246,15 +270,10 @@ pub fn check_and_glance<'a>(
     glances: Option<&dyn Glances>,
 ) -> Result<CheckedBlock<'a>> {
     use rayon::prelude::*;
-    let one = |(at, raw): (usize, &'a RawColumn)| {
-        let mut checked = check(raw, first + at as u64, problem, policy)?;
-        if let (Some(glances), Ok(features)) = (glances, &mut checked) {
-            features.iter_mut().for_each(|feature| feature.glance = glances.glance(feature));
-        }
-        Ok(checked)
-    };
+    let one =
+        |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy, glances);
     let bytes = block.columns().iter().map(|raw| raw.data.bytes());
-    let checked: Vec<Result<_>> = if worth_threads(bytes) {
+    let checked: Vec<_> = if worth_threads(bytes) {
         block.columns().par_iter().enumerate().map(one).collect()
     } else {
         block.columns().iter().enumerate().map(one).collect()
@@ -285,7 +304,7 @@ mod tests {
         policy: &CheckPolicy,
     ) -> Result<Result<Vec<(String, ColumnStats)>, Reason>> {
         let raw = raw(data);
-        let result = check(&raw, 0, problem, policy)?;
+        let result = check(&raw, 0, problem, policy, None)?;
         Ok(result.map(|f| f.iter().map(|f| (f.name.to_string(), f.stats)).collect()))
     }
 

@@ -110,6 +110,17 @@ impl<'a> Column<'a> {
         }
     }
 
+    /// [`Column::moments`] without weights, and [`Column::dot`], in one pass where that pays.
+    #[must_use]
+    pub fn moments_and_dot(&self, shift: f64, v: &[f64]) -> ((f64, f64), f64) {
+        let (sum, square, product) = match *self {
+            Self::F32(x) => kernel::moments_and_dot(x, shift, v),
+            Self::F64(x) => kernel::moments_and_dot(x, shift, v),
+            _ => return (self.moments(None, shift), self.dot(v)),
+        };
+        ((sum, square), product)
+    }
+
     /// `sum x_i v_i`.
     #[must_use]
     pub fn dot(&self, v: &[f64]) -> f64 {

@@ -253,6 +253,35 @@ pub fn moments<T: Element>(x: &[T], shift: f64) -> (f64, f64) {
     })
 }
 
+/// [`moments`] and [`dot`] in one pass over `x`, digit for digit.
+pub fn moments_and_dot<T: Element>(x: &[T], shift: f64, v: &[f64]) -> (f64, f64, f64) {
+    debug_assert_eq!(x.len(), v.len());
+    on_best!(s => {
+        let (xs, x_tail) = steps::<T, CHAINS>(x);
+        let (vs, v_tail) = steps::<f64, CHAINS>(v);
+        let m = s.splat(shift);
+        let mut sums = [[s.splat(0.0); CHAINS]; 3];
+        for (x, v) in xs.iter().zip(vs) {
+            for c in 0..CHAINS {
+                let x = T::load(s, &x[c]);
+                let d = s.sub(x, m);
+                sums[0][c] = s.add(sums[0][c], d);
+                sums[1][c] = s.fma(d, d, sums[1][c]);
+                sums[2][c] = s.fma(x, s.load64(&v[c]), sums[2][c]);
+            }
+        }
+        let mut lanes = sums.map(|sums| sums.map(|sum| s.store(sum)));
+        for (i, (x, v)) in x_tail.iter().zip(v_tail).enumerate() {
+            let (d, at) = (x.wide() - shift, (i / 4, i % 4));
+            lanes[0][at.0][at.1] += d;
+            lanes[1][at.0][at.1] = d.mul_add(d, lanes[1][at.0][at.1]);
+            lanes[2][at.0][at.1] = x.wide().mul_add(*v, lanes[2][at.0][at.1]);
+        }
+        let [sum, square, dot] = lanes.map(fold);
+        (sum, square, dot)
+    })
+}
+
 /// `sum v_i (x_i - shift)` and `sum v_i (x_i - shift)^2`.
 pub fn weighted_moments<T: Element>(x: &[T], v: &[f64], shift: f64) -> (f64, f64) {
     on_best!(s => {
@@ -334,6 +363,16 @@ mod tests {
             assert!((a - sum(&|i| x[i] * g[i])).abs() < 1e-9);
             assert!((b - sum(&|i| x[i] * d[i])).abs() < 1e-9);
             assert!((c - sum(&|i| x[i] * x[i] * d[i])).abs() < 1e-8);
+        }
+    }
+
+    #[test]
+    fn moments_and_dot_have_the_digits_of_each_alone() {
+        for n in [3, 16, 1027] {
+            let (x, v) = (numbers(n, 7), numbers(n, 8));
+            let (sum, square, product) = moments_and_dot(&x, x[0], &v);
+            assert_eq!(moments(&x, x[0]), (sum, square));
+            assert_eq!(dot(&x, &v), product);
         }
     }
 

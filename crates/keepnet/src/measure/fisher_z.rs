@@ -332,11 +332,11 @@ mod tests {
                     |data| RawColumn { id: FeatureId::new(0), name: "x".into(), source: 0, data };
                 let policy = CheckPolicy::default();
                 for p in kinds(&a).into_iter().map(raw) {
-                    let p = &check(&p, 0, &problem, &policy).unwrap().unwrap()[0];
+                    let p = &check(&p, 0, &problem, &policy, None).unwrap().unwrap()[0];
                     let (pf, e) = z.weigh(p.column(), &p.stats).unwrap();
                     assert!((e.strength - plain(&a, &y, &v).abs()).abs() < 1e-9);
                     for q in kinds(&b).into_iter().map(raw) {
-                        let q = &check(&q, 0, &problem, &policy).unwrap().unwrap()[0];
+                        let q = &check(&q, 0, &problem, &policy, None).unwrap().unwrap()[0];
                         let (qf, _) = z.weigh(q.column(), &q.stats).unwrap();
                         let side = Side { x: p.column(), facts: &pf };
                         z.load(side);

@@ -75,8 +75,13 @@ pub trait ColumnSelector: Snapshot + Send {
 
 /// Looks at a feature as soon as it was checked, while its values are still in the cache.
 pub trait Glances: Sync {
-    /// What was seen; `None` where a look now would be of no use later.
-    fn glance(&self, feature: &Feature<'_>) -> Option<Glance>;
+    /// A vector whose product with each column is wanted; it comes with the check, in the same
+    /// pass, where that can be.
+    fn probe(&self) -> Option<&[f64]>;
+
+    /// What was seen, given the product with the probe where there is one; `None` where a look
+    /// now would be of no use later.
+    fn glance(&self, feature: &Feature<'_>, product: Option<f64>) -> Option<Glance>;
 }
 
 /// What a method saw of a feature before its turn; it holds for one version of the method's state.

@@ -75,8 +75,13 @@ impl OsPlusParams {
 /// What the two forms of the method share with the walk over a block.
 trait Core: Send + Sync {
     fn kept(&self) -> &KeptSet;
-    /// Strength of a newcomer against the current residual; pure, so it can be computed ahead.
-    fn marginal(&self, feature: &Feature<'_>) -> Marginal;
+    /// The vector whose product with a column is the greater part of its marginal.
+    fn probe(&self) -> Option<&[f64]> {
+        None
+    }
+    /// Strength of a newcomer against the current residual, given its product with the probe
+    /// where that is known; pure, so it can be computed ahead.
+    fn marginal(&self, feature: &Feature<'_>, product: Option<f64>) -> Marginal;
     /// Whether as many features are kept as may be, so that a newcomer must beat one of them.
     fn full(&self) -> bool;
     /// Whether the marginal alone shows that the newcomer cannot enter.
@@ -175,12 +180,17 @@ impl OsPlus {
 }
 
 impl Glances for OsPlus {
-    fn glance(&self, feature: &Feature<'_>) -> Option<Glance> {
+    fn probe(&self) -> Option<&[f64]> {
+        self.core.probe().filter(|_| self.core.full())
+    }
+
+    fn glance(&self, feature: &Feature<'_>, product: Option<f64>) -> Option<Glance> {
         // Until the kept set is full nearly every feature changes the residual.
         if !self.core.full() || self.core.kept().slot(feature.id).is_some() {
             return None;
         }
-        Some(Glance { version: self.core.version(), marginal: self.core.marginal(feature) })
+        let marginal = self.core.marginal(feature, product);
+        Some(Glance { version: self.core.version(), marginal })
     }
 }
 

@@ -81,7 +81,7 @@ impl Ahead {
         let end = features.len().min(t + self.width);
         self.width = AHEAD.1.min(2 * self.width);
         let one = |(feature, out): (&Feature<'_>, &mut (u64, Option<Marginal>))| {
-            *out = (version, Some(core.marginal(feature)));
+            *out = (version, Some(core.marginal(feature, None)));
         };
         let (features, out) = (&features[t..end], &mut self.marginals[t..end]);
         if rayon::current_num_threads() > 1 {

@@ -293,7 +293,7 @@ impl Core for Curved {
         &self.state.kept
     }
 
-    fn marginal(&self, feature: &Feature<'_>) -> Marginal {
+    fn marginal(&self, feature: &Feature<'_>, _product: Option<f64>) -> Marginal {
         let total = self.frame.weight_sum();
         let mean = self.frame.mean(&feature.stats);
         let ridge = self.ridge_of(&feature.stats, false);

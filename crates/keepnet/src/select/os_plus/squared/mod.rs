@@ -269,12 +269,19 @@ impl Core for Squared {
         &self.state.kept
     }
 
-    fn marginal(&self, feature: &Feature<'_>) -> Marginal {
+    fn probe(&self) -> Option<&[f64]> {
+        match self.state.residual.as_slice() {
+            [residual] => Some(residual),
+            _ => None,
+        }
+    }
+
+    fn marginal(&self, feature: &Feature<'_>, product: Option<f64>) -> Marginal {
         let total = self.frame.weight_sum();
         // The weighted residual sums to zero where columns are centred.
         let curve = self.frame.square(&feature.stats);
         let along = |r: &Vec<f64>| {
-            let slope = feature.column().dot(r) / total;
+            let slope = product.unwrap_or_else(|| feature.column().dot(r)) / total;
             Along { slope, curve, sum: 0.0 }
         };
         Marginal(self.state.residual.iter().map(along).collect())
