@@ -101,7 +101,7 @@ fn room(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 fn short(value: &f64) -> String {
     let size = value.abs();
     match size {
-        s if s == 0.0 => "0".into(),
+        0.0 => "0".into(),
         s if s >= 1e6 => format!("{:.1}M", value / 1e6),
         s if s >= 1e4 => format!("{:.0}k", value / 1e3),
         s if s >= 100.0 => format!("{value:.0}"),
