@@ -97,7 +97,8 @@ pub struct Friedman {
 }
 
 /// Ranks methods on each data set: `table` has a line a data set with a number a method, of
-/// which small ones are good. `None` with fewer than two of either, or where all is tied.
+/// which small ones are good. `None` with fewer than two of either; where all is tied nothing
+/// speaks against equal methods and the p-value is 1.
 #[must_use]
 pub fn friedman(table: &[Vec<f64>]) -> Option<Friedman> {
     let (n, k) = (table.len(), table.first()?.len());
@@ -116,7 +117,8 @@ pub fn friedman(table: &[Vec<f64>]) -> Option<Friedman> {
     let (rows, cols) = (n as f64, k as f64);
     let correction = 1.0 - ties / (rows * cols * (cols * cols - 1.0));
     if correction <= 0.0 {
-        return None;
+        let ranks = vec![(cols + 1.0) / 2.0; k];
+        return Some(Friedman { ranks, n, chi2: 0.0, p: 1.0, f: 0.0, f_p: 1.0 });
     }
     let squares: f64 = sums.iter().map(|r| r * r).sum();
     let plain = 12.0 / (rows * cols * (cols + 1.0)) * squares - 3.0 * rows * (cols + 1.0);

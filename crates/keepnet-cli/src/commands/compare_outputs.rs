@@ -61,7 +61,12 @@ fn headings(all: &Comparison) -> Vec<(String, Vec<String>, &'static str)> {
         out.push((format!("{judge} {loss}"), vec![judge.clone()], loss));
     }
     let other = if loss == "error" { ("AUC", "auc") } else { ("R2", "r2") };
-    out.push((other.0.into(), all.judges.clone(), other.1));
+    // Not every method has a model of its own, so only the judges that all share count.
+    let mut shared: Vec<String> = all.judges.iter().filter(|j| *j != "own").cloned().collect();
+    if shared.is_empty() {
+        shared.clone_from(&all.judges);
+    }
+    out.push((other.0.into(), shared, other.1));
     for metric in ["recall", "recovery", "stability", "kuncheva", "seconds", "held_bytes"] {
         let name = if metric == "held_bytes" { "memory" } else { metric };
         out.push((name.into(), vec![String::new()], metric));
@@ -97,7 +102,7 @@ fn text(all: &Comparison) -> String {
     let mut out = table::aligned(&summary(all));
     out += "\nMeans over splits and orders";
     if all.judges.len() > 1 {
-        out += "; AUC and R2 are means over the judges too";
+        out += "; AUC and R2 are means over the judges but own";
     }
     out += ". memory is what the method holds, seconds are without reading.\n";
     let _ = write!(out, "{}", tests(all));

@@ -165,5 +165,5 @@ fn cost(outcome: &Outcome<'_>, stream: &str) -> Result<Section> {
 /// The table of a comparison, for its page.
 pub fn aligned_table(rows: &[Vec<String>]) -> Table {
     let head = rows.first().cloned().unwrap_or_default();
-    Table { head, rows: rows.iter().skip(1).cloned().collect() }
+    Table::of(head, rows.iter().skip(1).cloned().collect())
 }

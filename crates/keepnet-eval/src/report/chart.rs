@@ -12,7 +12,7 @@ const SOFT: RGBColor = RGBColor(1, 2, 4);
 const LINE: RGBColor = RGBColor(1, 2, 5);
 const SERIES: usize = 8;
 
-const WIDTH: u32 = 820;
+const WIDTH: u32 = 900;
 const FONT: &str = "sans-serif";
 
 fn colour(series: usize) -> RGBColor {
@@ -101,7 +101,7 @@ fn room(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 fn short(value: &f64) -> String {
     let size = value.abs();
     match size {
-        s if s == 0.0 => "0".into(),
+        0.0 => "0".into(),
         s if s >= 1e6 => format!("{:.1}M", value / 1e6),
         s if s >= 1e4 => format!("{:.0}k", value / 1e3),
         s if s >= 100.0 => format!("{value:.0}"),
@@ -128,11 +128,11 @@ pub fn plot(axes: &Axes, series: &[Series]) -> Result<String> {
         draw_legend(&top, series)?;
         let mut chart = ChartBuilder::on(&area)
             .margin(8)
-            .x_label_area_size(44)
-            .y_label_area_size(64)
+            .x_label_area_size(48)
+            .y_label_area_size(72)
             .build_cartesian_2d(left..right, low..high)
             .map_err(failed)?;
-        let text = (FONT, 13).into_font().color(&INK);
+        let text = (FONT, 17).into_font().color(&INK);
         chart
             .configure_mesh()
             .bold_line_style(LINE.mix(1.0))
@@ -172,12 +172,12 @@ fn draw_legend(area: &Area<'_>, series: &[Series]) -> Result<()> {
     if series.len() < 2 {
         return Ok(());
     }
-    let style = (FONT, 13).into_font().color(&INK);
+    let style = (FONT, 17).into_font().color(&INK);
     for (at, one) in series.iter().enumerate() {
-        let (x, y) = (70 + (at % 3) as i32 * 250, 6 + (at / 3) as i32 * 20);
+        let (x, y) = (70 + (at % 3) as i32 * 270, 6 + (at / 3) as i32 * 20);
         let box_ = Rectangle::new([(x, y), (x + 12, y + 12)], colour(at).filled());
         area.draw(&box_).map_err(failed)?;
-        area.draw_text(&cut(&one.name, 34), &style, (x + 18, y)).map_err(failed)?;
+        area.draw_text(&cut(&one.name, 30), &style, (x + 18, y)).map_err(failed)?;
     }
     Ok(())
 }
@@ -202,9 +202,9 @@ pub fn bars(unit: &str, values: &[(String, f64)]) -> Result<String> {
         let size = (WIDTH, (head + row * values.len() as i32 + 6) as u32);
         let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         let right = Pos::new(HPos::Right, VPos::Center);
-        let name = (FONT, 13).into_font().color(&INK).pos(right);
+        let name = (FONT, 17).into_font().color(&INK).pos(right);
         let left = Pos::new(HPos::Left, VPos::Center);
-        let number = (FONT, 12).into_font().color(&SOFT).pos(left);
+        let number = (FONT, 16).into_font().color(&SOFT).pos(left);
         root.draw_text(&cut(unit, 80), &number, (names, 12)).map_err(failed)?;
         for (at, (label, value)) in values.iter().enumerate() {
             let y = head + row * at as i32;
@@ -230,7 +230,7 @@ pub fn critical_difference(ranking: &Ranking) -> Result<String> {
     let k = ranked.len();
     let half = k.div_ceil(2);
     let cliques = cliques(&ranked, ranking.difference);
-    let (left, right) = (210, WIDTH as i32 - 210);
+    let (left, right) = (230, WIDTH as i32 - 230);
     let axis = 64;
     let body = axis + 20 + 12 * cliques.len() as i32;
     let height = body + 24 * half as i32 + 16;
@@ -243,7 +243,7 @@ pub fn critical_difference(ranking: &Ranking) -> Result<String> {
         let line = |points: Vec<(i32, i32)>, width: u32, colour: RGBColor| {
             root.draw(&PathElement::new(points, colour.stroke_width(width))).map_err(failed)
         };
-        let text = |at: HPos| (FONT, 13).into_font().color(&INK).pos(Pos::new(at, VPos::Center));
+        let text = |at: HPos| (FONT, 17).into_font().color(&INK).pos(Pos::new(at, VPos::Center));
         line(vec![(left, axis), (right, axis)], 1, INK)?;
         for rank in 1..=k {
             let x = place(rank as f64);

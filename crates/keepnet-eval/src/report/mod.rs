@@ -22,13 +22,31 @@ pub struct Table {
     pub head: Vec<String>,
     /// Lines, a cell a heading.
     pub rows: Vec<Vec<String>>,
+    /// Which columns are text and stand to the left; found when the page is made.
+    text: Vec<bool>,
 }
 
 impl Table {
     /// A table with these headings.
     #[must_use]
     pub fn new(head: &[&str]) -> Self {
-        Self { head: head.iter().map(|h| (*h).to_string()).collect(), rows: Vec::new() }
+        Self::of(head.iter().map(|h| (*h).to_string()).collect(), Vec::new())
+    }
+
+    /// A table of headings and lines.
+    #[must_use]
+    pub fn of(head: Vec<String>, rows: Vec<Vec<String>>) -> Self {
+        Self { head, rows, text: Vec::new() }
+    }
+
+    /// Columns of words stand to the left, of numbers to the right.
+    fn align(&mut self) {
+        let number = |cell: &String| {
+            let start = cell.trim_start_matches(['-', '+', '.']);
+            start.is_empty() || start.starts_with(|c: char| c.is_ascii_digit())
+        };
+        let column = |at: usize| self.rows.iter().filter_map(move |row| row.get(at));
+        self.text = (0..self.head.len()).map(|at| !column(at).all(number)).collect();
     }
 
     /// Adds a line.
@@ -91,7 +109,9 @@ impl Page {
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         environment.add_template("report.html", include_str!("report.html")).map_err(failed)?;
         let template = environment.get_template("report.html").map_err(failed)?;
-        template.render(minijinja::value::Serde(self)).map_err(failed)
+        let mut page = self.clone();
+        page.sections.iter_mut().for_each(|section| section.table.align());
+        template.render(minijinja::value::Serde(&page)).map_err(failed)
     }
 }
 
