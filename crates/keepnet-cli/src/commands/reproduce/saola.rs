@@ -231,7 +231,7 @@ fn fill(bench: &mut Bench, name: &str, jobs: &[Job<'_>], grouped: bool) -> Resul
 fn difference(file: &str, table: Option<&Table>) -> String {
     match (file, table.is_some_and(|table| table.discrete)) {
         ("leukemia", _) => "three levels here, numbers in the paper".into(),
-        _ => "other rows for training".into(),
+        _ => "the paper's rows for training and coding are not known".into(),
     }
 }
 
