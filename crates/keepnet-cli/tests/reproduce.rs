@@ -64,7 +64,9 @@ fn cells_without_data_say_so() {
 #[test]
 fn a_batch_method_says_what_it_would_hold() {
     let folder = Folder::new();
-    folder.run("generate regression --set p=3000 --set n=2000 --output x.npy --target y.csv").fine();
+    folder
+        .run("generate regression --set p=3000 --set n=2000 --output x.npy --target y.csv")
+        .fine();
     let call = "select x.npy --target y.csv -k 5 --quiet --output -";
     folder
         .run(&format!("{call} --method lasso --memory 20MB"))
