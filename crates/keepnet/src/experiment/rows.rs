@@ -68,8 +68,8 @@ pub fn run(methods: &[&str], setting: Setting, seed: u64) -> Result<(Vec<Score>,
     let Setting { p, n, beta, classes } = setting;
     let mut design = Design::new(p, beta, classes, seed);
     let count = if classes { 2 } else { 0 };
-    // Where n = p least squares hangs on the last digits, so the small tables use f64 products.
-    let params = AveragesParams { wide: n <= 3000, ..AveragesParams::default() };
+    // Where n is near p least squares hangs on the last digits, so such tables use f64 products.
+    let params = AveragesParams { wide: n <= 3 * p, ..AveragesParams::default() };
     let mut averages = RunningAverages::new(p, count, params)?;
     let mut rivals = Vec::new();
     for name in methods {

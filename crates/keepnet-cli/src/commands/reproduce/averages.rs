@@ -43,7 +43,7 @@ pub const TIME: Figure = Figure {
     repeats: 1,
     settings: &["max-n"],
     time: "the default (n to 10,000) takes 1 to 2 minutes, --set max-n=100000 about 3",
-    remark: "Published seconds are of another machine. Lasso there is a batch program; here it is olasso, on the averages. \
+    remark: "Published seconds are of another machine, and ours of whatever else runs on this one. Lasso there is a batch program; here it is olasso, on the averages. \
         A streaming method's seconds are of its whole pass.",
     run: times,
 };
@@ -69,7 +69,7 @@ fn why(name: &str) -> String {
     let known = NOT_REPRODUCIBLE
         .iter()
         .find(|line| line.starts_with(short) || short == "rda" && line.starts_with("opg"));
-    known.map_or(String::new(), |line| line.split_once(": ").map_or("", |(_, why)| why).into())
+    known.map_or(String::new(), |line| line.split_once("): ").map_or("", |(_, why)| why).into())
 }
 
 fn tables(bench: &mut Bench, classes: bool) -> Result<()> {
