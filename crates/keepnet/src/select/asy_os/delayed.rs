@@ -19,22 +19,31 @@ pub(super) struct Line {
     states: VecDeque<Vec<f64>>,
     updates: u64,
     tau: u64,
+    /// Staleness of each worker's last update, until it has heard of it.
+    last: Vec<Option<u64>>,
 }
 
 /// A worker's way to a prediction that it sees with delay.
 #[derive(Clone)]
 pub struct DelayedCentre {
     line: Arc<Mutex<Line>>,
-    last: Option<u64>,
+    worker: usize,
 }
 
 impl DelayedCentre {
-    /// A prediction of `length` zeros, seen `tau - 1` updates late; `tau` is at least 1.
+    /// A prediction of `length` zeros, seen by `workers` workers `tau - 1` updates late; `tau` is
+    /// at least 1. This is the first worker's way to it.
     #[must_use]
-    pub fn new(length: usize, tau: u64) -> Self {
+    pub fn new(length: usize, tau: u64, workers: usize) -> Self {
         let states = VecDeque::from([vec![0.0; length]]);
-        let line = Line { states, updates: 0, tau: tau.max(1) };
-        Self { line: Arc::new(Mutex::new(line)), last: None }
+        let line = Line { states, updates: 0, tau: tau.max(1), last: vec![None; workers] };
+        Self { line: Arc::new(Mutex::new(line)), worker: 0 }
+    }
+
+    /// The same prediction for another worker.
+    #[must_use]
+    pub fn worker(&self, worker: usize) -> Self {
+        Self { line: Arc::clone(&self.line), worker }
     }
 
     /// The prediction as it is now.
@@ -54,30 +63,27 @@ impl DelayedCentre {
 
 impl Centre for DelayedCentre {
     fn read(&mut self, u: &mut [f64]) -> Seen {
-        let last = self.last.take();
-        let line = self.line();
+        let mut line = self.line();
         u.copy_from_slice(&line.states[0]);
         let updates = line.updates + 1 - line.states.len() as u64;
-        Seen { updates, tau: last }
+        Seen { updates, tau: line.last[self.worker].take() }
     }
 
     fn add(&mut self, delta: &[f64], seen: u64) {
-        let tau = {
-            let mut line = self.line();
-            let mut next = match line.states.len() as u64 == line.tau && line.tau > 1 {
-                true => line.states.pop_front().unwrap_or_default(),
-                false => Vec::new(),
-            };
-            match line.tau {
-                1 => next = line.states.pop_back().unwrap_or_default(),
-                _ => next.clone_from(&line.states[line.states.len() - 1]),
-            }
-            kernel::axpy(1.0, delta, &mut next);
-            line.states.push_back(next);
-            line.updates += 1;
-            line.updates - seen
+        let mut line = self.line();
+        let mut next = match line.states.len() as u64 == line.tau && line.tau > 1 {
+            true => line.states.pop_front().unwrap_or_default(),
+            false => Vec::new(),
         };
-        self.last = Some(tau);
+        match line.tau {
+            1 => next = line.states.pop_back().unwrap_or_default(),
+            _ => next.clone_from(&line.states[line.states.len() - 1]),
+        }
+        kernel::axpy(1.0, delta, &mut next);
+        line.states.push_back(next);
+        line.updates += 1;
+        let tau = line.updates - seen;
+        line.last[self.worker] = Some(tau);
     }
 }
 
@@ -88,7 +94,7 @@ mod tests {
     #[test]
     fn a_read_is_tau_less_one_updates_old() {
         for tau in [1, 2, 3] {
-            let mut centre = DelayedCentre::new(1, tau);
+            let mut centre = DelayedCentre::new(1, tau, 1);
             for update in 0..6u64 {
                 let mut u = [0.0];
                 let seen = centre.read(&mut u);

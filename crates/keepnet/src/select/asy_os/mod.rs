@@ -105,8 +105,8 @@ impl AsyOs {
                 Team::Threads { pool: Pool::new(workers)?, centre }
             }
             CentreKind::Simulated => {
-                let centre = DelayedCentre::new(length, params.tau);
-                let workers = crew(&params, problem, budget, |_| centre.clone())?;
+                let centre = DelayedCentre::new(length, params.tau, params.workers);
+                let workers = crew(&params, problem, budget, |t| centre.worker(t))?;
                 Team::Simulated { workers, centre, turn: 0 }
             }
         };

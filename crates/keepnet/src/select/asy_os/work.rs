@@ -35,6 +35,8 @@ pub(super) struct CentreWork<C> {
     offset: Option<Vec<f64>>,
     /// Whether this worker steps the intercept.
     owner: bool,
+    /// Whether steps are automatic.
+    auto: bool,
     /// Products of the kept columns, where the step rule needs them.
     gram: Option<Square>,
     /// The prediction as it was read, output after output, and how many updates it had.
@@ -94,6 +96,7 @@ impl<C: Centre> CentreWork<C> {
             y,
             offset,
             owner: share.worker == 0,
+            auto: params.eta == Eta::Auto,
             gram: needs_gram.then(Square::default),
             u,
             seen: 0,
@@ -199,8 +202,10 @@ impl<C: Centre> Work for CentreWork<C> {
         self.read();
         self.before.0.clone_from(&model.w);
         self.before.1.clone_from(&model.b);
-        let loss = self.loss_at(model, &self.u);
-        self.pace.at(loss);
+        if self.auto {
+            let loss = self.loss_at(model, &self.u);
+            self.pace.at(loss);
+        }
         self.ready = Ready::Nothing;
         let (n, total) = (model.frame.n(), model.frame.weight_sum());
         let columns: Vec<Column<'_>> = model.kept.columns().collect();
