@@ -26,8 +26,11 @@ echo "== format"
 cargo fmt --all -- --check
 echo "== lints"
 cargo clippy --release --workspace --all-targets -- -D warnings
+scripts/browser.sh
 echo "== tests"
 cargo test --release --workspace
+echo "== MPI"
+scripts/mpi.sh
 echo "== documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --lib --no-deps --quiet
 echo "== python package"

@@ -13,9 +13,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 /// Exit status of a call that was wrong.
-const USAGE: u8 = 2;
+pub const USAGE: u8 = 2;
 /// Exit status of a run that failed.
-const FAILED: u8 = 1;
+pub const FAILED: u8 = 1;
 
 /// Reads the command line and runs it.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    match commands::dispatch(cli.command) {
+    match commands::dispatch(cli.command, &run::runner::Here) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error.to_string());
@@ -34,7 +34,8 @@ pub fn main() -> ExitCode {
 }
 
 /// Help and version go to standard output as they are; everything else becomes one line.
-fn usage(error: &clap::Error) -> ExitCode {
+#[must_use]
+pub fn usage(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind;
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -58,7 +59,8 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn complain(message: &str) {
+/// One line on standard error.
+pub fn complain(message: &str) {
     let line: Vec<_> = message.split_whitespace().collect();
     eprintln!("keepnet: {}", line.join(" "));
 }

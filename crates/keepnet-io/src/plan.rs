@@ -3,7 +3,8 @@
 //! ```text
 //! need = resident now (program, file metadata, target)
 //!      + block  (columns of one block, twice where rows are left out or values filled)
-//!      + kept   ((k + reserve) columns, 8 (k + reserve)^2 a matrix, vectors of n)
+//!      + kept   ((k + reserve) columns, 8 (k + reserve)^2 a matrix, vectors of n;
+//!                every column where the method holds them all)
 //! ```
 
 use keepnet::selection::Value;
@@ -64,6 +65,7 @@ impl Plan {
         selector: &dyn ColumnSelector,
         k: Option<usize>,
         problem: &Problem,
+        batch: bool,
     ) -> Result<()> {
         let selection = selector.selection()?;
         let reserve = selection.params.iter().find_map(|(name, value)| match value {
@@ -73,10 +75,20 @@ impl Plan {
         let columns = (k.unwrap_or(0) as u64 + reserve.unwrap_or(0)).min(self.features);
         let n = problem.n() as u64;
         let outputs = problem.target.classes().map_or(1, |names| names.len().max(2) as u64 - 1);
-        self.kept = columns * self.column
+        let held = match batch {
+            true if self.features < u64::MAX => self.features,
+            _ => columns,
+        };
+        self.kept = held * self.column
             + MATRICES * 8 * columns * columns * outputs
             + VECTORS * 8 * n * outputs;
         match self.limit {
+            Some(limit) if self.need() > limit && batch => Err(Error::Budget {
+                what: format!("holding all {} columns, as this method must,", self.features),
+                need: Bytes(self.need()),
+                have: Bytes(limit),
+                advice: "raise --memory, or choose a method on the stream",
+            }),
             Some(limit) if self.need() > limit => Err(self.refusal(limit)),
             _ => Ok(()),
         }

@@ -15,7 +15,7 @@ use crate::block::{ColumnBlock, FeatureId, RawColumn};
 use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
 pub use crate::policy::{CheckPolicy, Missing};
-use crate::select::Reason;
+use crate::select::{Glance, Glances, Reason};
 use crate::target::{Problem, RowMap};
 
 /// Statistics of one column over the rows that count.
@@ -58,6 +58,8 @@ pub struct Feature<'a> {
     pub group: Option<u32>,
     /// Mean, variance and missing count.
     pub stats: ColumnStats,
+    /// What the method saw when the column was checked.
+    pub glance: Option<Glance>,
     values: Values<'a>,
 }
 
@@ -72,12 +74,26 @@ impl<'a> Feature<'a> {
             pinned: true,
             group: None,
             stats,
+            glance: None,
             values: Values::Borrowed(&raw.data),
         }
     }
 }
 
 impl Feature<'_> {
+    /// A copy that borrows nothing, to outlive its block.
+    #[must_use]
+    pub fn owned(&self) -> Feature<'static> {
+        let values = match &self.values {
+            Values::Borrowed(data) => (*data).clone(),
+            Values::Owned(data) => data.clone(),
+        };
+        let name = self.name.to_string().into();
+        let Self { id, source, arrival, pinned, group, stats, .. } = *self;
+        let (glance, values) = (None, Values::Owned(values));
+        Feature { id, name, source, arrival, pinned, group, stats, glance, values }
+    }
+
     /// The values, finite, a value for each row that counts.
     #[must_use]
     pub fn column(&self) -> Column<'_> {
@@ -138,6 +154,7 @@ pub fn check<'a>(
         pinned: false,
         group: None,
         stats: ColumnStats::default(),
+        glance: None,
         values,
     };
     let weight = problem.weight.as_deref();
@@ -301,6 +318,7 @@ fn missing_indicator<'a>(
         pinned: false,
         group: None,
         stats,
+        glance: None,
         values: Values::Owned(bits),
     })
 }
@@ -319,10 +337,27 @@ pub fn check_block<'a>(
     problem: &Problem,
     policy: &CheckPolicy,
 ) -> Result<CheckedBlock<'a>> {
+    check_and_glance(block, first, problem, policy, None)
+}
+
+/// [`check_block`] with a first look at each column while its values are still in the cache.
+pub fn check_and_glance<'a>(
+    block: &'a ColumnBlock,
+    first: u64,
+    problem: &Problem,
+    policy: &CheckPolicy,
+    glances: Option<&dyn Glances>,
+) -> Result<CheckedBlock<'a>> {
     use rayon::prelude::*;
-    let one = |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy);
+    let one = |(at, raw): (usize, &'a RawColumn)| {
+        let mut checked = check(raw, first + at as u64, problem, policy)?;
+        if let (Some(glances), Ok(features)) = (glances, &mut checked) {
+            features.iter_mut().for_each(|feature| feature.glance = glances.glance(feature));
+        }
+        Ok(checked)
+    };
     let bytes = block.columns().iter().map(|raw| raw.data.bytes());
-    let checked: Vec<_> = if worth_threads(bytes) {
+    let checked: Vec<Result<_>> = if worth_threads(bytes) {
         block.columns().par_iter().enumerate().map(one).collect()
     } else {
         block.columns().iter().enumerate().map(one).collect()

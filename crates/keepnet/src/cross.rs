@@ -4,18 +4,20 @@
 //! out[j][g] = sum_i x_j,i v_g,i
 //! ```
 //!
-//! Dense columns are taken in row tiles, so that the vectors stay in the first cache while the
-//! columns stream past once for every [`kernel::GROUP`] vectors: `2 n` flops a product and
-//! `width n / 4` bytes. Threads split columns, never rows, and a product has the same digits
+//! Dense columns are taken in row tiles, so that the vectors stay in the caches near the
+//! processor while the columns stream past once for all of them: `2 n` flops a product and
+//! `width n` bytes a column. Threads split columns, never rows, and a product has the same digits
 //! whatever is computed beside it, so neither blocks nor threads show in a result.
 
 use rayon::prelude::*;
 
 use crate::column::Column;
-use crate::kernel::{self, Element, GROUP, Lanes};
+use crate::kernel::{self, Element, Lanes};
 
 /// Columns that one thread takes at a time.
-const COLUMNS: usize = 16;
+const COLUMNS: usize = 18;
+/// Columns and vectors whose products are summed in registers, all at once.
+const BLOCK: (usize, usize) = (3, 2);
 
 /// `out[j * v.len() + g] = sum_i columns[j]_i v[g]_i`.
 pub fn cross(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
@@ -34,68 +36,57 @@ pub fn cross(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
 }
 
 fn some(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
-    let mut lanes = vec![[Lanes::default(); GROUP]; columns.len()];
-    for (g, group) in v.chunks(GROUP).enumerate() {
-        lanes.fill([Lanes::default(); GROUP]);
+    let pairs = v.len().div_ceil(BLOCK.1);
+    let mut lanes = vec![[Lanes::default(); BLOCK.1]; columns.len() * pairs];
+    if columns.iter().any(Column::is_dense) {
         for tile in kernel::tiles(v[0].len()) {
-            let part: Vec<&[f64]> = group.iter().map(|v| &v[tile.clone()]).collect();
-            for (columns, lanes) in columns.chunks(4).zip(lanes.chunks_mut(4)) {
-                add(columns, tile.clone(), &part, lanes);
-            }
-        }
-        for (j, (column, lanes)) in columns.iter().zip(&lanes).enumerate() {
-            let out = &mut out[j * v.len() + g * GROUP..][..group.len()];
-            for ((out, lanes), v) in out.iter_mut().zip(lanes).zip(group) {
-                *out = if column.is_dense() { lanes.sum() } else { column.dot(v) };
-            }
-        }
-    }
-}
-
-/// Adds one tile of up to four columns times up to four vectors, whichever side is whole
-/// keeping the vector unit busy. Columns that are not dense are left out.
-fn add(
-    columns: &[Column<'_>],
-    tile: std::ops::Range<usize>,
-    v: &[&[f64]],
-    lanes: &mut [[Lanes; GROUP]],
-) {
-    match (columns, v) {
-        (_, [a, b, c, d]) => {
-            for (column, lanes) in columns.iter().zip(lanes) {
-                match *column {
-                    Column::F32(x) => kernel::add_products(&x[tile.clone()], [a, b, c, d], lanes),
-                    Column::F64(x) => kernel::add_products(&x[tile.clone()], [a, b, c, d], lanes),
-                    _ => {}
-                }
-            }
-        }
-        ([Column::F32(a), Column::F32(b), Column::F32(c), Column::F32(d)], _) => {
-            add_four([a, b, c, d].map(|x| &x[tile.clone()]), v, lanes);
-        }
-        ([Column::F64(a), Column::F64(b), Column::F64(c), Column::F64(d)], _) => {
-            add_four([a, b, c, d].map(|x| &x[tile.clone()]), v, lanes);
-        }
-        _ => {
-            for (column, lanes) in columns.iter().zip(lanes) {
-                for (v, lanes) in v.iter().zip(lanes) {
-                    let lanes = std::slice::from_mut(lanes);
-                    match *column {
-                        Column::F32(x) => kernel::add_products(&x[tile.clone()], [v], lanes),
-                        Column::F64(x) => kernel::add_products(&x[tile.clone()], [v], lanes),
-                        _ => {}
-                    }
+            let part: Vec<&[f64]> = v.iter().map(|v| &v[tile.clone()]).collect();
+            let here =
+                columns.iter().map(|x| if x.is_dense() { x.slice(tile.clone()) } else { *x });
+            let here: Vec<Column<'_>> = here.collect();
+            for (part, lanes) in part.chunks(BLOCK.1).zip(lanes.chunks_mut(columns.len())) {
+                for (columns, lanes) in here.chunks(BLOCK.0).zip(lanes.chunks_mut(BLOCK.0)) {
+                    add(columns, part, lanes);
                 }
             }
         }
     }
+    for (j, (column, out)) in columns.iter().zip(out.chunks_mut(v.len())).enumerate() {
+        for (g, (out, v)) in out.iter_mut().zip(v).enumerate() {
+            let lanes = &lanes[g / BLOCK.1 * columns.len() + j][g % BLOCK.1];
+            *out = if column.is_dense() { lanes.sum() } else { column.dot(v) };
+        }
+    }
 }
 
-fn add_four<T: Element>(x: [&[T]; 4], v: &[&[f64]], lanes: &mut [[Lanes; GROUP]]) {
-    for (g, v) in v.iter().enumerate() {
-        let mut four = std::array::from_fn(|j| lanes[j][g]);
-        kernel::add_columns(x, v, &mut four);
-        four.into_iter().enumerate().for_each(|(j, sums)| lanes[j][g] = sums);
+/// Adds one tile of up to three columns times up to two vectors. Columns that are not dense are
+/// left out.
+fn add(columns: &[Column<'_>], v: &[&[f64]], lanes: &mut [[Lanes; BLOCK.1]]) {
+    match *columns {
+        [Column::F32(a), Column::F32(b), Column::F32(c)] => block([a, b, c], v, lanes),
+        [Column::F64(a), Column::F64(b), Column::F64(c)] => block([a, b, c], v, lanes),
+        [Column::F32(a), Column::F32(b)] => block([a, b], v, lanes),
+        [Column::F64(a), Column::F64(b)] => block([a, b], v, lanes),
+        [Column::F32(a)] => block([a], v, lanes),
+        [Column::F64(a)] => block([a], v, lanes),
+        _ if columns.len() > 1 => {
+            let each = columns.iter().zip(lanes);
+            each.for_each(|(x, lanes)| add(&[*x], v, std::slice::from_mut(lanes)));
+        }
+        _ => {}
+    }
+}
+
+fn block<T: Element, const J: usize>(x: [&[T]; J], v: &[&[f64]], lanes: &mut [[Lanes; BLOCK.1]]) {
+    let lanes: &mut [_; J] = lanes.try_into().expect("a set of sums for each column");
+    match *v {
+        [a, b] => kernel::add_products(x, [a, b], lanes),
+        [a] => {
+            let mut one = lanes.map(|lanes| [lanes[0]]);
+            kernel::add_products(x, [a], &mut one);
+            one.iter().zip(lanes).for_each(|(sums, lanes)| lanes[0] = sums[0]);
+        }
+        _ => {}
     }
 }
 

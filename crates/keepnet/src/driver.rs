@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::block::{ColumnBlock, FeatureId};
-use crate::check::{CheckPolicy, CheckedBlock, check_block};
+use crate::check::{CheckPolicy, CheckedBlock, check_and_glance};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
+use crate::select::{ColumnSelector, Late, Outcome, Reason, Status, Verdict};
 use crate::selection::Selection;
 use crate::snapshot;
 use crate::source::FeatureSource;
@@ -412,12 +412,18 @@ impl<'a> Driver<'a> {
             self.fill(&mut block)?;
             self.read += start.elapsed();
             if block.is_empty() {
+                let start = Instant::now();
+                self.settle(true, observer)?;
+                self.select += start.elapsed();
                 return Ok(false);
             }
             let start = Instant::now();
             self.offer(&block, observer)?;
             self.select += start.elapsed();
             let flow = observer.progress(&self.progress())?;
+            if flow.save || flow.stop {
+                self.settle(true, observer)?;
+            }
             if flow.save {
                 observer.save(self.save()?)?;
             }
@@ -444,7 +450,8 @@ impl<'a> Driver<'a> {
         self.position.seen = self.position.seen.max(self.position.in_scan);
         let mut outcomes = Vec::with_capacity(block.len());
         for (at, lane) in self.lanes.iter_mut().enumerate() {
-            let mut checked = check_block(block, first, &lane.problem, &lane.policy)?;
+            let glances = lane.selector.glances();
+            let mut checked = check_and_glance(block, first, &lane.problem, &lane.policy, glances)?;
             if !lane.always.is_empty() {
                 pin(&mut checked, &lane.always);
             }
@@ -456,7 +463,7 @@ impl<'a> Driver<'a> {
             }
             outcomes.clear();
             lane.selector.offer_block(&checked, &mut outcomes)?;
-            debug_assert_eq!(outcomes.len(), checked.features.len());
+            debug_assert!(outcomes.is_empty() || outcomes.len() == checked.features.len());
             let mut report = |id, name: &str, outcome: &Outcome| {
                 observer.decision(&Decision { lane: at, scan, id, name, outcome })
             };
@@ -468,9 +475,17 @@ impl<'a> Driver<'a> {
                 lane.log.outcome(feature.id, outcome);
                 report(feature.id, &feature.name, outcome)?;
             }
+            settle(lane, at, scan, false, observer)?;
             lane.log.point(self.position.arrived, lane.selector.status());
         }
         Ok(())
+    }
+
+    /// Takes in the outcomes that come late.
+    fn settle(&mut self, wait: bool, observer: &mut dyn Observer) -> Result<()> {
+        let scan = self.position.scan;
+        let lanes = self.lanes.iter_mut().enumerate();
+        lanes.into_iter().try_for_each(|(at, lane)| settle(lane, at, scan, wait, observer))
     }
 
     fn finish(mut self, complete: bool) -> Result<RunReport> {
@@ -503,6 +518,22 @@ impl<'a> Driver<'a> {
             select: self.select,
         })
     }
+}
+
+fn settle(
+    lane: &mut Lane,
+    at: usize,
+    scan: u32,
+    wait: bool,
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    let mut late = Vec::new();
+    lane.selector.settle(wait, &mut late)?;
+    for Late { id, name, outcome } in &late {
+        lane.log.outcome(*id, outcome);
+        observer.decision(&Decision { lane: at, scan, id: *id, name, outcome })?;
+    }
+    Ok(())
 }
 
 fn pin(checked: &mut CheckedBlock<'_>, always: &HashSet<String>) {

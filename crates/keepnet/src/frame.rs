@@ -15,6 +15,9 @@ use crate::kernel;
 use crate::linalg::Square;
 use crate::target::Problem;
 
+/// Columns spread at a time when all pairs are multiplied.
+const TOGETHER: usize = 8;
+
 /// Rows, weights and whether columns are centred.
 #[derive(Clone, Debug)]
 pub struct Frame {
@@ -152,10 +155,10 @@ impl Frame {
         let k = columns.len();
         let views: Vec<_> = columns.iter().map(|x| x.values()).collect();
         let (mut h, mut sums) = (Square::new(k), vec![0.0; k]);
-        let mut scratch = vec![vec![0.0; self.n]; kernel::GROUP.min(k)];
+        let mut scratch = vec![vec![0.0; self.n]; TOGETHER.min(k)];
         let mut products = Vec::new();
-        for first in (0..k).step_by(kernel::GROUP) {
-            let group = kernel::GROUP.min(k - first);
+        for first in (0..k).step_by(TOGETHER) {
+            let group = TOGETHER.min(k - first);
             for (g, out) in scratch.iter_mut().enumerate().take(group) {
                 self.spread(columns[first + g], Some(d), out);
                 sums[first + g] = kernel::sum(out) / self.weight_sum;

@@ -11,10 +11,8 @@ use crate::vector::{Vector, on_best};
 const CHAINS: usize = 4;
 /// Vectors of one product of several, where the others hide the latency.
 const TILE_CHAINS: usize = 2;
-/// Rows of a tile: four f64 vectors of this length fit the first-level cache.
-const TILE_ROWS: usize = 1024;
-/// Vectors that share one pass over a column.
-pub const GROUP: usize = 4;
+/// Rows of a tile: a dozen f64 vectors of this length fit the first-level cache.
+const TILE_ROWS: usize = 256;
 
 /// Row tiles in which a set of columns is worked through, so that vectors stay in cache.
 pub fn tiles(rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
@@ -95,55 +93,43 @@ impl Lanes {
     }
 }
 
-/// Adds `x_i v[g]_i` to the sums of `G` products, one pass over `x`.
+/// Adds `x[j]_i v[g]_i` to the sums of all products of `J` columns and `G` vectors.
 ///
-/// Called tile after tile with a multiple of eight rows each but the last; a product has the
-/// same digits whichever others share its pass and wherever the tiles end.
-pub fn add_products<T: Element, const G: usize>(x: &[T], v: [&[f64]; G], lanes: &mut [Lanes]) {
+/// Three columns by two vectors fill the sixteen registers of the vector unit: twelve sums, three
+/// values, one factor. Called tile after tile with a multiple of eight rows each but the last; a
+/// product has the same digits whichever others share its pass and wherever the tiles end.
+pub fn add_products<T: Element, const J: usize, const G: usize>(
+    x: [&[T]; J],
+    v: [&[f64]; G],
+    lanes: &mut [[Lanes; G]; J],
+) {
     on_best!(s => {
-        let (xs, x_tail) = steps::<T, TILE_CHAINS>(x);
-        let parts = v.map(|v| steps::<f64, TILE_CHAINS>(&v[..x.len()]));
-        let mut sums: [[_; TILE_CHAINS]; G] =
-            std::array::from_fn(|g| lanes[g].0.map(|lane| s.load64(&lane)));
-        for (i, x) in xs.iter().enumerate() {
-            let a = [T::load(s, &x[0]), T::load(s, &x[1])];
+        let rows = x[0].len();
+        let count = rows / (4 * TILE_CHAINS);
+        let xs = x.map(|x| &steps::<T, TILE_CHAINS>(x).0[..count]);
+        let vs = v.map(|v| &steps::<f64, TILE_CHAINS>(v).0[..count]);
+        let mut sums: [[[_; TILE_CHAINS]; G]; J] = std::array::from_fn(|j| {
+            std::array::from_fn(|g| lanes[j][g].0.map(|lane| s.load64(&lane)))
+        });
+        for i in 0..count {
+            for c in 0..TILE_CHAINS {
+                let a: [_; J] = std::array::from_fn(|j| T::load(s, &xs[j][i][c]));
+                for g in 0..G {
+                    let b = s.load64(&vs[g][i][c]);
+                    for j in 0..J {
+                        sums[j][g][c] = s.fma(a[j], b, sums[j][g][c]);
+                    }
+                }
+            }
+        }
+        for j in 0..J {
             for g in 0..G {
-                let b = &parts[g].0[i];
-                for c in 0..TILE_CHAINS {
-                    sums[g][c] = s.fma(a[c], s.load64(&b[c]), sums[g][c]);
+                lanes[j][g].0 = sums[j][g].map(|sum| s.store(sum));
+                let tail = x[j].iter().zip(v[g]).skip(4 * TILE_CHAINS * count);
+                for (i, (x, v)) in tail.enumerate() {
+                    let lane = &mut lanes[j][g].0[i / 4][i % 4];
+                    *lane = x.wide().mul_add(*v, *lane);
                 }
-            }
-        }
-        for g in 0..G {
-            lanes[g].0 = sums[g].map(|sum| s.store(sum));
-            for (i, (x, v)) in x_tail.iter().zip(parts[g].1).enumerate() {
-                let lane = &mut lanes[g].0[i / 4][i % 4];
-                *lane = x.wide().mul_add(*v, *lane);
-            }
-        }
-    });
-}
-
-/// Adds `x[j]_i v_i` to the sums of four columns' products, one pass over `v`.
-pub fn add_columns<T: Element>(x: [&[T]; 4], v: &[f64], lanes: &mut [Lanes; 4]) {
-    on_best!(s => {
-        let (vs, v_tail) = steps::<f64, TILE_CHAINS>(v);
-        let parts = x.map(|x| steps::<T, TILE_CHAINS>(&x[..v.len()]));
-        let mut sums = lanes.map(|lanes| lanes.0.map(|lane| s.load64(&lane)));
-        for (i, v) in vs.iter().enumerate() {
-            let b = [s.load64(&v[0]), s.load64(&v[1])];
-            for j in 0..4 {
-                let a = &parts[j].0[i];
-                for c in 0..TILE_CHAINS {
-                    sums[j][c] = s.fma(T::load(s, &a[c]), b[c], sums[j][c]);
-                }
-            }
-        }
-        for j in 0..4 {
-            lanes[j].0 = sums[j].map(|sum| s.store(sum));
-            for (i, (x, v)) in parts[j].1.iter().zip(v_tail).enumerate() {
-                let lane = &mut lanes[j].0[i / 4][i % 4];
-                *lane = x.wide().mul_add(*v, *lane);
             }
         }
     });

@@ -20,7 +20,8 @@
 //!
 //! **What computes.** [`kernel`] has the loops over every value, [`cross`] the products of many
 //! columns with a few vectors, [`frame`] inner products with weights and implicit centring,
-//! [`linalg`] small symmetric matrices. [`workload`] makes the papers' data by seed.
+//! [`linalg`] small symmetric matrices. [`workload`] makes the papers' data by seed, and
+//! [`experiment`] runs their experiments on it.
 //!
 //! # Example
 //!
@@ -55,6 +56,7 @@ pub mod compact;
 pub mod cross;
 pub mod driver;
 pub mod error;
+pub mod experiment;
 pub mod frame;
 pub mod groups;
 pub mod kept;

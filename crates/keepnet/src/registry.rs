@@ -11,7 +11,10 @@ use crate::error::{Error, Result};
 use crate::learn::{self, MakeRows, RowLearner};
 use crate::loss::LossKind;
 use crate::row::RowProblem;
-use crate::select::{ColumnSelector, alpha_investing, group_saola, ogfs, os, os_plus, osfs, saola};
+use crate::select::{
+    ColumnSelector, alpha_investing, asy_os, group_saola, ogfs, os, os_plus, osfs, saola,
+};
+use crate::select::{grafting, grafting_light, l0_cd, l1_cd, l1_hinge, lasso, proj_gd};
 use crate::target::Problem;
 
 /// What flows past.
@@ -23,6 +26,8 @@ pub enum Stream {
     Groups,
     /// Rows.
     Samples,
+    /// Columns, all of which are held until the end.
+    Batch,
 }
 
 /// One setting of a method, given as `--set name=value`.
@@ -132,6 +137,7 @@ pub fn methods() -> &'static [&'static MethodInfo] {
     &[
         &os_plus::INFO,
         &os::INFO,
+        &asy_os::INFO,
         &saola::SAOLA,
         &saola::SAOLA_MAX,
         &group_saola::GROUP_SAOLA,
@@ -139,6 +145,13 @@ pub fn methods() -> &'static [&'static MethodInfo] {
         &osfs::OSFS,
         &osfs::FAST_OSFS,
         &ogfs::OGFS,
+        &grafting::INFO,
+        &grafting_light::INFO,
+        &l1_cd::INFO,
+        &l0_cd::INFO,
+        &lasso::INFO,
+        &l1_hinge::INFO,
+        &proj_gd::INFO,
         &learn::annealed_ridge::INFO,
         &learn::ols::INFO,
         &learn::olsth::INFO,
@@ -204,7 +217,8 @@ pub fn make_rows(
     }
 }
 
-fn check_settings(method: &MethodInfo, spec: &MethodSpec) -> Result<()> {
+/// Whether the method knows every setting it was given.
+pub fn check_settings(method: &MethodInfo, spec: &MethodSpec) -> Result<()> {
     for name in spec.settings.keys() {
         if !method.settings.iter().any(|setting| setting.name == name) {
             let known: Vec<_> = method.settings.iter().map(|s| s.name).collect();

@@ -249,12 +249,18 @@ pub struct Walk {
     at: u64,
     order: Option<Arc<[u32]>>,
     share: Option<(u64, u64)>,
+    // An order of the share's own features, by their places in it.
+    within: Option<Arc<[u32]>>,
 }
 
 impl Walk {
     /// The index of the next feature out of `features`, or `None` at the end.
     pub fn next(&mut self, features: u64) -> Option<u64> {
-        let place = self.share.map_or(self.at, |(i, of)| self.at * of + i);
+        let own = match &self.within {
+            Some(within) => u64::from(*within.get(self.at as usize)?),
+            None => self.at,
+        };
+        let place = self.share.map_or(own, |(i, of)| own * of + i);
         let index = match &self.order {
             Some(order) => u64::from(*order.get(place as usize)?),
             None => Some(place).filter(|place| *place < features)?,
@@ -266,6 +272,9 @@ impl Walk {
     /// How many features of `features` this walk yields in all.
     #[must_use]
     pub fn len(&self, features: u64) -> u64 {
+        if let Some(within) = &self.within {
+            return within.len() as u64;
+        }
         let all = self.order.as_ref().map_or(features, |order| order.len() as u64);
         self.share.map_or(all, |(i, of)| all.saturating_sub(i).div_ceil(of))
     }
@@ -280,16 +289,20 @@ impl Walk {
         self.at += features;
     }
 
-    /// Takes another order, from the start.
+    /// Takes another order, from the start; that of a share is of the share's own features.
     pub fn reorder(&mut self, order: Arc<[u32]>) {
-        self.order = Some(order);
+        match self.share {
+            Some(_) => self.within = Some(order),
+            None => self.order = Some(order),
+        }
         self.at = 0;
     }
 
     /// Every `of`th place from `i` on.
     #[must_use]
     pub fn shard(&self, i: usize, of: usize) -> Self {
-        Self { at: 0, order: self.order.clone(), share: Some((i as u64, of as u64)) }
+        let share = Some((i as u64, of as u64));
+        Self { at: 0, order: self.order.clone(), share, within: None }
     }
 }
 
@@ -311,5 +324,14 @@ mod tests {
             }
         }
         assert_eq!(seen, [4, 0, 3, 2, 1]);
+    }
+
+    #[test]
+    fn a_share_in_another_order_has_the_same_features() {
+        // Share 1 of 2 of seven features is 1, 3, 5; its places in the order 2, 0, 1.
+        let mut share = Walk::default().shard(1, 2);
+        share.reorder(Arc::from([2, 0, 1]));
+        let seen: Vec<u64> = std::iter::from_fn(|| share.next(7)).collect();
+        assert_eq!((seen, share.len(7)), (vec![5, 1, 3], 3));
     }
 }

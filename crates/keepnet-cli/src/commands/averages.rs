@@ -58,7 +58,8 @@ pub fn extract(args: &ExtractArgs) -> Result<()> {
         complete: true,
     };
     let warnings = selection.warnings.clone();
-    let place = Place { output: args.output.as_deref(), quiet: args.quiet, aside: false };
+    let place =
+        Place { output: args.output.as_deref(), quiet: args.quiet, aside: false, report: None };
     let files = [args.stats.display().to_string()];
     publish(&saved.problem, &files, selection, &warnings, parts, &place)
 }

@@ -29,11 +29,12 @@ pub fn run(args: &MethodsArgs) -> Result<()> {
     }
 }
 
-fn stream(stream: Stream) -> &'static str {
+pub(super) fn stream(stream: Stream) -> &'static str {
     match stream {
         Stream::Features => "features",
         Stream::Groups => "groups",
         Stream::Samples => "samples",
+        Stream::Batch => "batch",
     }
 }
 

@@ -1,9 +1,13 @@
 //! The commands, one a file.
 
 mod averages;
+mod compare;
+mod compare_data;
+mod compare_outputs;
 mod demo;
 mod generate;
 mod methods;
+mod reproduce;
 mod select;
 mod select_outputs;
 mod select_rows;
@@ -15,14 +19,17 @@ use keepnet::{Error, Result};
 
 use crate::flags::{Cli, Command};
 use crate::output;
+use crate::run::runner::Runner;
 
 /// Runs a command.
-pub fn dispatch(command: Command) -> Result<()> {
+pub fn dispatch(command: Command, runner: &dyn Runner) -> Result<()> {
     match command {
-        Command::Select(args) => select::run(&args),
+        Command::Select(args) => select::run(&args, runner),
+        Command::Compare(args) => compare::run(&args),
         Command::Merge(args) => averages::merge(&args),
         Command::Extract(args) => averages::extract(&args),
         Command::Methods(args) => methods::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Completions { shell } => {

@@ -7,11 +7,10 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use keepnet::registry::{self, MethodInfo, MethodSpec};
+use keepnet::registry::{MethodInfo, MethodSpec};
 use keepnet::snapshot::Identity;
 use keepnet::{
-    CheckPolicy, Driver, Error, FeatureSource, Groups, Lane, Order, Problem, Result, RunOptions,
-    RunReport,
+    CheckPolicy, Error, FeatureSource, Groups, Lane, Order, Problem, Result, RunOptions, RunReport,
 };
 use keepnet_io::{Joined, OpenOptions, TableSource};
 
@@ -23,6 +22,7 @@ use crate::run::checkpoint::{self, Checkpoint};
 use crate::run::order::order;
 use crate::run::plan::Plan;
 use crate::run::progress::Reporter;
+use crate::run::runner::{Job, Runner};
 use crate::run::signals::{self, Phase};
 use crate::run::system;
 use crate::run::watch::Watch;
@@ -55,12 +55,13 @@ pub struct Opened {
 }
 
 /// Runs a selection.
-pub fn run(args: &SelectArgs) -> Result<()> {
+pub fn run(args: &SelectArgs, runner: &dyn Runner) -> Result<()> {
     let start = Instant::now();
     args.output.check()?;
     let method = args.method.info()?;
+    runner.check(args, method)?;
     if method.stream == keepnet::Stream::Samples {
-        return super::select_rows::run(args, method, start);
+        return super::select_rows::run(args, method, runner, start);
     }
     args.output.features_only()?;
     let asked = Asked {
@@ -77,18 +78,21 @@ pub fn run(args: &SelectArgs) -> Result<()> {
     if args.run.scans == Some(0) {
         return Err(Error::param("scans", 0, "at least 1"));
     }
-    signals::listen()?;
-    if !args.output.dry_run {
+    if runner.leads() {
+        signals::listen()?;
+    }
+    if !args.output.dry_run && runner.leads() {
         let out = &args.output;
         let result = out.output.as_deref().filter(|_| !out.to_stdout());
         let checkpoint = args.run.checkpoint.as_deref();
-        let paths = [result, out.reduced.as_deref(), out.decisions.as_deref(), checkpoint];
+        let (reduced, decisions) = (out.reduced.as_deref(), out.decisions.as_deref());
+        let paths = [result, reduced, decisions, out.report.as_deref(), checkpoint];
         atomic::probe(paths.into_iter().flatten())?;
     }
-    system::with_threads(args.run.threads, || select(&asked, start))
+    system::with_threads(args.run.threads, || select(&asked, runner, start))
 }
 
-fn select(asked: &Asked<'_>, start: Instant) -> Result<()> {
+fn select(asked: &Asked<'_>, runner: &dyn Runner, start: Instant) -> Result<()> {
     let args = asked.args;
     let mut opened = open(asked)?;
     let order = order(&args.run.order, &mut opened.source)?;
@@ -96,10 +100,15 @@ fn select(asked: &Asked<'_>, start: Instant) -> Result<()> {
     let integral = opened.source.integral();
     let spec = MethodSpec { column_bytes: Some(plan.column), integral, ..asked.spec.clone() };
     opened.problem.check()?;
-    let selector = registry::make(asked.method, &spec, &opened.problem, plan.budget()?)?;
-    plan.add(selector.as_ref(), spec.k, &opened.problem)?;
+    let budget = plan.budget()?;
+    let selector = runner.selector(asked.method, &spec, &opened.problem, budget)?;
+    let batch = asked.method.stream == keepnet::Stream::Batch;
+    plan.add(selector.as_ref(), spec.k, &opened.problem, batch)?;
     let scans = args.run.scans.unwrap_or(asked.method.scans);
     if args.output.dry_run {
+        if !runner.leads() {
+            return Ok(());
+        }
         let params = selector.selection()?.params;
         return outputs::dry_run(asked, &opened, &plan, &params, scans);
     }
@@ -108,25 +117,22 @@ fn select(asked: &Asked<'_>, start: Instant) -> Result<()> {
     lane.policy = asked.policy.clone();
     lane.always = always;
     let width = plan.width;
-    let reporter = Reporter::new(args.output.progress, args.output.quiet);
+    let reporter = Reporter::new(args.output.progress, args.output.quiet || !runner.leads());
     let mut watch = Watch::new(reporter, asked.time.map(|limit| (start, limit)));
     if let Some(path) = &args.run.checkpoint {
-        let identity = identity(asked, &opened, scans, &order, width);
+        let mut identity = identity(asked, &opened, scans, &order, width);
+        identity.settings += &runner.identity();
         watch.checkpoint = Some(Checkpoint::new(path, identity, asked.every));
     }
     if let Some(path) = &args.output.decisions {
         watch.decisions = Some(Decisions::new(path)?);
     }
     let options = RunOptions { scans, order, seed: args.run.seed, width };
-    let mut driver = Driver::new(&mut opened.source, vec![lane], options)?;
-    if let Some(groups) = &asked.groups {
-        driver = driver.with_groups(groups.clone());
-    }
-    if let Some(state) = watch.checkpoint.as_ref().map(Checkpoint::load).transpose()?.flatten() {
-        driver.restore(&state)?;
-    }
+    let groups = asked.groups.clone();
+    let source = &mut opened.source;
     signals::enter(Phase::Selecting);
-    let report = driver.run(&mut watch)?;
+    let report = runner.run(Job { source, lane, options, groups, watch: &mut watch })?;
+    let Some(report) = report else { return Ok(()) };
     signals::enter(Phase::Writing);
     watch.reporter.clear();
     finish(asked, opened, watch, &report, width, start)

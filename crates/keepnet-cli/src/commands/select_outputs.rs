@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::time::Instant;
 
-use keepnet::registry::Stream;
 use keepnet::selection::Value;
 use keepnet::{Bytes, FeatureSource, Result, RunReport, Task};
 use keepnet_io::{ColumnInfo, ColumnKind};
 
 use super::select::{Asked, Opened, extension};
 use crate::output::atomic::{self, Pending};
-use crate::output::{csv, print, reduced, table};
+use crate::output::{csv, print, reduced, report as html, table};
 use crate::run::plan::Plan;
 use crate::run::system;
 use keepnet_io::result::{Outcome, Run, Seconds};
@@ -131,7 +129,7 @@ pub fn write(
     };
     let outcome = Outcome {
         report,
-        stream: if asked.method.stream == Stream::Groups { "groups" } else { "features" },
+        stream: super::methods::stream(asked.method.stream),
         target: &opened.problem.target,
         sources: opened.source.sources(),
         rows: &opened.rows,
@@ -141,11 +139,11 @@ pub fn write(
     };
     if let Some(path) = flags.output.as_ref().filter(|_| !flags.to_stdout()) {
         let text = if extension(path) == "csv" { csv::csv(&outcome)? } else { outcome.json()? };
-        let file = Pending::new(path)?;
-        let mut out = file.writer()?;
-        let written = out.write_all(&text).and_then(|()| out.flush());
-        written.map_err(|error| file.failed(keepnet::Error::io("", error)))?;
-        pending.push(file);
+        pending.push(Pending::whole(path, &text)?);
+    }
+    if let Some(path) = &flags.report {
+        let text = html::html(&outcome, &report.lanes[0].trace)?;
+        pending.push(Pending::whole(path, &text)?);
     }
     atomic::publish(pending)?;
     if flags.to_stdout() {

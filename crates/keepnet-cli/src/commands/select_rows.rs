@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use keepnet::driver::TracePoint;
 use keepnet::learn::{
     RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, RowReport, SavedAverages,
 };
@@ -14,26 +15,36 @@ use keepnet::{Budget, Error, Flow, Result, RowLearner, RowProblem, SampleSource,
 use keepnet_io::{RowSpec, RowStream, open_rows};
 
 use crate::flags::SelectArgs;
-use crate::output::{atomic, csv, print, table};
+use crate::output::{atomic, csv, print, report as report_page, table};
 use crate::run::checkpoint::{self, Checkpoint};
+use crate::run::runner::{Learnt, Runner};
+use crate::run::share::RowShare;
 use crate::run::signals::{self, Phase};
 use crate::run::system;
 use keepnet_io::result::{Outcome, Rows, Run, Seconds, row_report, row_target};
 
 /// Runs a selection on rows.
-pub fn run(args: &SelectArgs, method: &'static MethodInfo, start: Instant) -> Result<()> {
+pub fn run(
+    args: &SelectArgs,
+    method: &'static MethodInfo,
+    runner: &dyn Runner,
+    start: Instant,
+) -> Result<()> {
     refuse(args)?;
     let spec = args.method.spec(args.run.seed)?;
     let missing = RowMissing::parse(&args.method.missing)?;
     if args.output.every == Some(0) {
         return Err(Error::param("every", 0, "at least 1"));
     }
-    signals::listen()?;
-    let out = &args.output;
-    let result = out.output.as_deref().filter(|_| !out.to_stdout());
-    let paths = [result, out.averages.as_deref(), args.run.checkpoint.as_deref()];
-    atomic::probe(paths.into_iter().flatten())?;
-    system::with_threads(args.run.threads, || select(args, method, &spec, missing, start))
+    if runner.leads() {
+        signals::listen()?;
+        let out = &args.output;
+        let result = out.output.as_deref().filter(|_| !out.to_stdout());
+        let (averages, checkpoint) = (out.averages.as_deref(), args.run.checkpoint.as_deref());
+        let paths = [result, averages, out.report.as_deref(), checkpoint];
+        atomic::probe(paths.into_iter().flatten())?;
+    }
+    system::with_threads(args.run.threads, || select(args, method, &spec, missing, (runner, start)))
 }
 
 /// Flags that have no meaning on a stream of rows.
@@ -65,10 +76,13 @@ struct Watch {
     checkpoint: Option<Checkpoint>,
     stopped: Option<&'static str>,
     before: BTreeSet<String>,
+    /// The course of the run, for the report.
+    course: Course,
 }
 
 impl RowObserver for Watch {
-    fn progress(&mut self, _: &RowCounts, _: &dyn RowLearner) -> Result<Flow> {
+    fn progress(&mut self, counts: &RowCounts, learner: &dyn RowLearner) -> Result<Flow> {
+        self.course.look(counts, learner);
         if signals::stop_asked() {
             self.stopped = Some("a signal");
         } else if self.limit.is_some_and(|(start, limit)| start.elapsed() >= limit) {
@@ -95,6 +109,36 @@ impl RowObserver for Watch {
             }
         };
         print(&format!("{line}\n"))
+    }
+}
+
+/// Where the run stood at up to 200 moments.
+struct Course {
+    wanted: bool,
+    stride: u64,
+    points: Vec<TracePoint>,
+}
+
+impl Course {
+    fn new(wanted: bool) -> Self {
+        Self { wanted, stride: 1, points: Vec::new() }
+    }
+
+    fn look(&mut self, counts: &RowCounts, learner: &dyn RowLearner) {
+        let last = self.points.last().map_or(0, |point| point.arrived);
+        if !self.wanted || counts.used < last + self.stride {
+            return;
+        }
+        let keepnet::Status { kept, loss, substitutions, .. } = learner.status();
+        self.points.push(TracePoint { arrived: counts.used, loss, kept, substitutions });
+        if self.points.len() > 200 {
+            let mut at = 0;
+            self.points.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+            self.stride = 2 * self.stride.max(256);
+        }
     }
 }
 
@@ -127,7 +171,7 @@ fn select(
     method: &'static MethodInfo,
     spec: &MethodSpec,
     missing: RowMissing,
-    start: Instant,
+    (runner, start): (&dyn Runner, Instant),
 ) -> Result<()> {
     let options = args.input.options(args.run.memory.as_deref())?;
     let asked = args.rows.spec(spec.loss, &args.input.key)?;
@@ -136,12 +180,13 @@ fn select(
     let mut source = open_rows(&args.input.inputs, &rows, &options)?;
     let problem = source.problem().clone();
     let budget = args.run.memory()?.map_or_else(Budget::unlimited, Budget::bytes);
-    let mut learner = registry::make_rows(method, spec, &problem, budget)?;
+    let mut learner = registry::make_rows(method, spec, &problem, budget.clone())?;
     let mut watch = Watch {
         limit: args.run.time()?.map(|limit| (start, limit)),
         checkpoint: None,
         stopped: None,
         before: BTreeSet::new(),
+        course: Course::new(args.output.report.is_some()),
     };
     if let Some(path) = &args.run.checkpoint {
         let identity = identity(args, method, spec, &source);
@@ -150,23 +195,32 @@ fn select(
     let row_options = RowOptions { missing, every: args.output.every, ..RowOptions::default() };
     let reason = source.task_reason().to_string();
     let files: Vec<String> = source.files().map(String::from).collect();
-    let mut driver = RowDriver::new(&mut source, learner.as_mut(), row_options);
+    let mut share = runner.rows().map(|share| RowShare::new(&mut source, share));
+    let rows: &mut dyn SampleSource = match &mut share {
+        Some(share) => share,
+        None => &mut source,
+    };
+    let mut driver = RowDriver::new(rows, learner.as_mut(), row_options);
     if let Some(state) = watch.checkpoint.as_ref().map(Checkpoint::load).transpose()?.flatten() {
         driver.restore(&state)?;
     }
     signals::enter(Phase::Selecting);
-    let report = driver.run(&mut watch)?;
+    let mut report = driver.run(&mut watch)?;
+    if runner.rows().is_some() {
+        let averages = averages(learner.as_ref(), &problem, "method")?;
+        let Some(all) = runner.reduce(Learnt { averages, report })? else { return Ok(()) };
+        learner = registry::make_rows(method, spec, &problem, budget)?;
+        learner.load(all.averages.averages)?;
+        report = all.report;
+    }
     let selection = learner.selection()?;
     signals::enter(Phase::Writing);
     if let Some(path) = &args.output.averages {
-        let averages = learner.averages().ok_or_else(|| {
-            Error::param("averages", "given", "a method on running averages of all features")
-        })??;
-        let saved = SavedAverages { problem: problem.clone(), averages };
+        let saved = averages(learner.as_ref(), &problem, "averages")?;
         atomic::write(path, &saved.to_bytes()?)?;
     }
     let shown = Shown { problem: &problem, files: &files, args, start };
-    shown.write(&report, selection, &reason)?;
+    shown.write(&report, selection, &reason, &watch.course.points)?;
     if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
         checkpoint.remove()?;
     }
@@ -174,6 +228,18 @@ fn select(
         eprintln!("keepnet: ended early by {why}; the result so far is whole but not complete");
     }
     Ok(())
+}
+
+/// The averages of a learner; `asked` is the flag that asks for them.
+fn averages(
+    learner: &dyn RowLearner,
+    problem: &RowProblem,
+    asked: &'static str,
+) -> Result<SavedAverages> {
+    let averages = learner.averages().ok_or_else(|| {
+        Error::param(asked, "given", "a method on running averages of all features")
+    })??;
+    Ok(SavedAverages { problem: problem.clone(), averages })
 }
 
 /// What a checkpoint belongs to.
@@ -209,7 +275,13 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn write(&self, report: &RowReport, selection: Selection, reason: &str) -> Result<()> {
+    fn write(
+        &self,
+        report: &RowReport,
+        selection: Selection,
+        reason: &str,
+        course: &[TracePoint],
+    ) -> Result<()> {
         let counts = &report.counts;
         let warnings = keepnet_io::result::row_warnings(&selection, counts);
         let rows = Rows::of(counts);
@@ -224,6 +296,7 @@ impl Shown<'_> {
             quiet: flags.quiet,
             // Lines of `--every` own the standard output.
             aside: flags.every.is_some(),
+            report: flags.report.as_deref().map(|path| (path, course)),
         };
         let parts = Parts { seconds, rows, seed: self.args.run.seed, complete: report.complete };
         if !flags.quiet && !reason.is_empty() {
@@ -255,6 +328,8 @@ pub struct Place<'a> {
     pub quiet: bool,
     /// The table goes to standard error.
     pub aside: bool,
+    /// The report, and the course of the run that it shows.
+    pub report: Option<(&'a Path, &'a [TracePoint])>,
 }
 
 /// Writes the result of a method on rows and shows its table.
@@ -289,6 +364,9 @@ pub fn publish(
         let csv_asked = super::select::extension(path) == "csv";
         let text = if csv_asked { csv::csv(&outcome)? } else { outcome.json()? };
         atomic::write(path, &text)?;
+    }
+    if let Some((path, course)) = place.report {
+        atomic::write(path, &report_page::html(&outcome, course)?)?;
     }
     if to_stdout {
         print(&String::from_utf8_lossy(&outcome.json()?))?;

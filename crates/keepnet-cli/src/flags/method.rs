@@ -110,16 +110,19 @@ impl MethodFlags {
 
     /// The groups that `--groups` names.
     pub fn groups(&self) -> Result<Option<Groups>> {
-        let Some(text) = &self.groups else { return Ok(None) };
-        if let Some(groups) = Groups::parse(text)? {
-            return Ok(Some(groups));
-        }
-        let pairs = table(text)?;
-        Groups::table(pairs).map(Some).map_err(|error| error.at(text))
+        self.groups.as_deref().map(groups).transpose()
     }
 
     /// Names of features that are kept whatever happens.
     pub fn always(&self) -> Result<HashSet<String>> {
         names(&self.always).map(|names| names.into_iter().collect())
+    }
+}
+
+/// The groups that `--groups` names.
+pub fn groups(text: &str) -> Result<Groups> {
+    match Groups::parse(text)? {
+        Some(groups) => Ok(groups),
+        None => Groups::table(table(text)?).map_err(|error| error.at(text)),
     }
 }

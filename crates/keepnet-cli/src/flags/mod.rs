@@ -1,5 +1,6 @@
 //! The flags of every command, a group a file; help texts give the default and an example.
 
+mod compare;
 mod input;
 mod method;
 mod output;
@@ -12,10 +13,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub use compare::{CompareArgs, CompareInput};
 pub use input::InputFlags;
-pub use method::MethodFlags;
-pub use output::{OutputFlags, ProgressKind};
-pub use parse::{bytes, lines, pairs};
+pub use method::{MethodFlags, groups};
+pub use output::{OutputFlags, ProgressKind, extension};
+pub use parse::{bytes, lines, list, pairs};
 pub use rows::RowFlags;
 pub use run::{Every, RunFlags};
 
@@ -35,12 +37,16 @@ pub struct Cli {
 pub enum Command {
     /// Select k features from files, a column at a time
     Select(Box<SelectArgs>),
+    /// Compare methods on held-out rows of one or several data sets
+    Compare(Box<CompareArgs>),
     /// Add up running averages that were accumulated apart
     Merge(MergeArgs),
     /// Select from running averages, without the data
     Extract(Box<ExtractArgs>),
     /// List every method, or show one with its settings
     Methods(MethodsArgs),
+    /// Run a figure or table of the papers: published and ours side by side
+    Reproduce(ReproduceArgs),
     /// Write the papers' synthetic data, by seed
     Generate(GenerateArgs),
     /// Select from 100,000 features generated on the fly; no files needed
@@ -120,6 +126,35 @@ pub struct MethodsArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Flags of `reproduce`.
+#[derive(Args)]
+pub struct ReproduceArgs {
+    /// Which figure; --list shows them all
+    #[arg(required_unless_present = "list")]
+    pub figure: Option<String>,
+    /// List the figures, how long each takes, and those that are not there
+    #[arg(long)]
+    pub list: bool,
+    /// Directory of data sets, NAME.parquet with the class in y [example: --data data]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Repeats over seeds [default: by figure]
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<u64>,
+    /// A setting of the figure; may be repeated [example: --set noise=stated]
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// The table as CSV; finished cells wait beside it in FILE.journal and are not run again
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Flags of `generate`.

@@ -29,6 +29,9 @@ pub struct OutputFlags {
     /// The chosen columns and the target, in the format of the extension [default: none] [example: small.parquet]
     #[arg(long, value_name = "FILE")]
     pub reduced: Option<PathBuf>,
+    /// A page with tables and charts that needs no network [default: none] [example: report.html]
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Every decision, a row an event, .csv or .parquet [default: none] [example: decisions.csv]
     #[arg(long, value_name = "FILE", conflicts_with = "checkpoint")]
     pub decisions: Option<PathBuf>,
@@ -71,6 +74,9 @@ impl OutputFlags {
         if let Some(path) = self.output.as_ref().filter(|_| !self.to_stdout()) {
             extension("output", path, &["json", "csv"], ".json, .csv or -")?;
         }
+        if let Some(path) = &self.report {
+            extension("report", path, &["html", "htm"], ".html")?;
+        }
         if let Some(path) = &self.decisions {
             extension("decisions", path, &["csv", "parquet"], ".csv or .parquet")?;
         }
@@ -85,7 +91,8 @@ impl OutputFlags {
     }
 }
 
-fn extension(
+/// A path whose extension says nothing of what is written.
+pub fn extension(
     name: &'static str,
     path: &std::path::Path,
     known: &[&str],

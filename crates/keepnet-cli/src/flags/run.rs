@@ -21,7 +21,7 @@ pub struct RunFlags {
     /// Order of the features: given, shuffled (a new order each scan), or a file of names or indices [default: given]
     #[arg(long, value_name = "ORDER", default_value = "given", hide_default_value = true)]
     pub order: String,
-    /// Threads; no result depends on them [default: all cores]
+    /// Threads; no result depends on them, except that of asy-os, whose workers they are [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// Most memory; a run that cannot fit says so before it starts [default: no limit] [example: 300MB or 2GiB]

@@ -74,6 +74,15 @@ impl Pending {
         Ok(Self { file, temporary: Some(temporary), path })
     }
 
+    /// An output with these bytes; it still waits for its name.
+    pub fn whole(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let pending = Self::new(path)?;
+        let mut out = pending.writer()?;
+        let written = out.write_all(bytes).and_then(|()| out.flush());
+        written.map_err(|error| pending.failed(Error::io("", error)))?;
+        Ok(pending)
+    }
+
     /// Somewhere to write to.
     pub fn writer(&self) -> Result<BufWriter<File>> {
         let file = self.file.try_clone().map_err(|error| failed(&self.path, error))?;

@@ -4,6 +4,7 @@ pub mod atomic;
 pub mod csv;
 pub mod decisions;
 pub mod reduced;
+pub mod report;
 pub mod table;
 
 use std::io::Write;

@@ -3,7 +3,10 @@
 pub mod checkpoint;
 pub mod order;
 pub mod progress;
+pub mod runner;
+pub mod share;
 pub mod signals;
+pub mod steps;
 pub mod watch;
 
 pub use keepnet_io::{plan, system};

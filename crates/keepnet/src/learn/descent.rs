@@ -142,21 +142,36 @@ pub(crate) fn walk_to<S: Clone>(
     solve: impl Fn(&mut S, f64),
     weights: impl Fn(&S) -> &[f64],
 ) -> Vec<usize> {
+    let best = walk(start, (lambda_max, 0.0), k, solve, &weights).0;
+    let b = weights(&best);
+    let sizes: Vec<f64> = b.iter().map(|b| b.abs()).collect();
+    largest(&sizes, k).into_iter().filter(|j| b[*j] != 0.0).collect()
+}
+
+/// The smallest model found with at least `k` weights, and its lambda; the one at `least` or
+/// below where none has as many.
+pub(crate) fn walk<S: Clone>(
+    start: S,
+    (lambda_max, least): (f64, f64),
+    k: usize,
+    solve: impl Fn(&mut S, f64),
+    weights: impl Fn(&S) -> &[f64],
+) -> (S, f64) {
     let count = |state: &S| weights(state).iter().filter(|b| **b != 0.0).count();
     let (mut now, mut sparser) = (start.clone(), start);
     let (mut high, mut low) = (lambda_max, lambda_max);
     for _ in 0..STEPS {
         low *= ratio();
         solve(&mut now, low);
-        if count(&now) >= k {
+        if count(&now) >= k || low < least {
             break;
         }
         sparser = now.clone();
         high = low;
     }
-    let mut best = now;
+    let mut best = (now, low);
     for _ in 0..BISECTIONS {
-        if count(&best) <= k {
+        if count(&best.0) <= k {
             break;
         }
         let middle = (low * high).sqrt();
@@ -164,17 +179,15 @@ pub(crate) fn walk_to<S: Clone>(
         solve(&mut state, middle);
         if count(&state) >= k {
             low = middle;
-            if count(&state) <= count(&best) {
-                best = state;
+            if count(&state) <= count(&best.0) {
+                best = (state, middle);
             }
         } else {
             high = middle;
             sparser = state;
         }
     }
-    let b = weights(&best);
-    let sizes: Vec<f64> = b.iter().map(|b| b.abs()).collect();
-    largest(&sizes, k).into_iter().filter(|j| b[*j] != 0.0).collect()
+    best
 }
 
 /// Features in the order in which a walk down lambda first gives them a weight, at most `most`.

@@ -9,7 +9,7 @@ pub mod annealed_ridge;
 pub mod averaged;
 pub mod averages;
 mod contest;
-mod descent;
+pub(crate) mod descent;
 pub mod extract;
 mod fit;
 mod gcv;

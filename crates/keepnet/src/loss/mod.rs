@@ -28,6 +28,11 @@ pub trait Loss: Send + Sync {
         1.0
     }
 
+    /// `sum l(u_i, y_i)`.
+    fn sum(&self, u: &[f64], y: &[f64]) -> f64 {
+        u.iter().zip(y).map(|(u, y)| self.at(*u, *y).0).sum()
+    }
+
     /// `sum v_i l(u_i, y_i)`.
     fn value(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>) -> f64;
 
@@ -44,7 +49,7 @@ macro_rules! over_slices {
     ($value:path, $slope:path, $curve:path) => {
         fn value(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>) -> f64 {
             match weight {
-                None => u.iter().zip(y).map(|(u, y)| $value(self, *u, *y)).sum(),
+                None => self.sum(u, y),
                 Some(v) => u.iter().zip(y).zip(v).map(|((u, y), v)| v * $value(self, *u, *y)).sum(),
             }
         }

@@ -23,7 +23,12 @@ pub(super) fn selection(
     outputs: &Outputs,
 ) -> Result<Selection> {
     let columns: Vec<&Kept> = model.iter().map(|slot| &kept.slots()[*slot]).collect();
-    let fit = refit(frame, &columns, outputs)?;
+    of_columns(frame, &columns, outputs)
+}
+
+/// Refits these columns and says that they are kept.
+pub(super) fn of_columns(frame: &Frame, columns: &[&Kept], outputs: &Outputs) -> Result<Selection> {
+    let fit = refit(frame, columns, outputs)?;
     let mut out = Selection { score_kind: "loss increase if removed", ..Selection::default() };
     for (j, column) in columns.iter().enumerate() {
         let coefficient = fit.weight[j * outputs.y.len()..(j + 1) * outputs.y.len()].to_vec();

@@ -1,12 +1,22 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
 pub mod alpha_investing;
+pub mod asy_os;
+mod by_row;
 mod fitted;
+pub mod grafting;
+pub mod grafting_light;
 pub mod group_saola;
+pub mod l0_cd;
+pub mod l1;
+pub mod l1_cd;
+pub mod l1_hinge;
+pub mod lasso;
 pub mod ogfs;
 pub mod os;
 pub mod os_plus;
 pub mod osfs;
+pub mod proj_gd;
 mod rows;
 pub mod saola;
 pub mod shelf;
@@ -22,10 +32,17 @@ use crate::snapshot::Snapshot;
 
 /// Decides on each feature as it arrives. An `Err` leaves the state as it was.
 pub trait ColumnSelector: Snapshot + Send {
-    /// Appends one outcome for each feature of the block.
+    /// Appends one outcome for each feature of the block, or none where they come late.
     ///
     /// Blocks are for speed, never for another result.
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()>;
+
+    /// Appends outcomes of earlier features, from a selector that decides beside the stream and
+    /// gives none in [`ColumnSelector::offer_block`]; `wait` for the features under way.
+    fn settle(&mut self, wait: bool, out: &mut Vec<Late>) -> Result<()> {
+        let _ = (wait, out);
+        Ok(())
+    }
 
     /// Ends a scan; `true` when another scan would change nothing.
     fn end_scan(&mut self) -> Result<bool>;
@@ -46,8 +63,52 @@ pub trait ColumnSelector: Snapshot + Send {
         false
     }
 
+    /// Who wants to look at features as they are checked, ahead of their turn; it spares a pass
+    /// over a block that is larger than the cache.
+    fn glances(&self) -> Option<&dyn Glances> {
+        None
+    }
+
     /// The few numbers that a progress line shows; cheap.
     fn status(&self) -> Status;
+}
+
+/// Looks at a feature as soon as it was checked, while its values are still in the cache.
+pub trait Glances: Sync {
+    /// What was seen; `None` where a look now would be of no use later.
+    fn glance(&self, feature: &Feature<'_>) -> Option<Glance>;
+}
+
+/// What a method saw of a feature before its turn; it holds for one version of the method's state.
+#[derive(Clone, Debug)]
+pub struct Glance {
+    /// The version.
+    pub version: u64,
+    /// The feature against the residual.
+    pub marginal: Marginal,
+}
+
+/// A newcomer against the residual, an entry an output.
+#[derive(Clone, Debug, Default)]
+pub struct Marginal(pub Vec<Along>);
+
+/// The loss of one output along a newcomer.
+#[derive(Clone, Copy, Debug)]
+pub struct Along {
+    /// `a`: minus the slope, divided by W.
+    pub slope: f64,
+    /// `h`: the curvature, ridge included.
+    pub curve: f64,
+    /// `sum d (x - mean) / W`.
+    pub sum: f64,
+}
+
+impl Marginal {
+    /// `sum over outputs of a^2 / h`: twice the fall of the loss if nothing else were kept.
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        self.0.iter().map(|along| along.slope * along.slope / along.curve).sum()
+    }
 }
 
 /// Decides on each group of features as it arrives whole. An `Err` leaves the state as it was.
@@ -69,6 +130,17 @@ pub fn offer_groups(
         selector.offer_group(members, out)?;
     }
     Ok(())
+}
+
+/// An outcome that came after its block; see [`ColumnSelector::settle`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Late {
+    /// The feature.
+    pub id: FeatureId,
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub outcome: Outcome,
 }
 
 /// Where a selector stands.

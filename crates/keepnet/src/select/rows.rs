@@ -2,12 +2,17 @@
 //!
 //! A row may be computed before its feature's turn; by then some slots may hold other columns,
 //! and only the products with those are taken anew. A product has the same digits either way.
+//! Newcomers that are zero almost everywhere are taken by rows, at their turn; see `by_row.rs`.
 
+use super::by_row::ByRow;
 use crate::check::Feature;
 use crate::column::Column;
 use crate::cross::cross;
 use crate::frame::Frame;
 use crate::kept::KeptSet;
+
+/// Newcomers whose products are computed together: the kept set streams past once for them all.
+pub(super) const TOGETHER: usize = 12;
 
 /// Products of one newcomer.
 #[derive(Default)]
@@ -17,6 +22,13 @@ pub(super) struct Row {
     /// With the extra columns, likewise.
     pub(super) extra: Vec<f64>,
     at: u64,
+}
+
+impl Row {
+    /// A row for use at once.
+    pub(super) fn new(kept: Vec<f64>, extra: Vec<f64>) -> Self {
+        Self { kept, extra, at: 0 }
+    }
 }
 
 /// What products are taken with, and how.
@@ -35,6 +47,7 @@ pub(super) struct Against<'a> {
 pub(super) struct Rows {
     rows: Vec<Option<Row>>,
     spread: Vec<Vec<f64>>,
+    by_row: ByRow,
 }
 
 impl Rows {
@@ -44,8 +57,16 @@ impl Rows {
         self.rows.resize_with(features, || None);
     }
 
-    pub(super) fn has(&self, t: usize) -> bool {
-        self.rows[t].is_some()
+    /// Whether the products of feature `t` should not be computed ahead of its turn: they have
+    /// been, or it is taken by rows.
+    pub(super) fn has(&self, t: usize, feature: &Feature<'_>) -> bool {
+        self.rows[t].is_some() || ByRow::suits(feature.column())
+    }
+
+    /// Bytes that stay allocated from block to block.
+    pub(super) fn bytes(&self) -> u64 {
+        let spread: usize = self.spread.iter().map(Vec::len).sum();
+        8 * spread as u64 + self.by_row.bytes()
     }
 
     /// Computes the rows of the features in `group`, at time `clock`.
@@ -75,10 +96,14 @@ impl Rows {
     pub(super) fn take(
         &mut self,
         against: Against<'_>,
+        clock: u64,
         born: impl Fn(usize) -> u64,
         t: usize,
         feature: &Feature<'_>,
     ) -> Row {
+        if ByRow::suits(feature.column()) {
+            return self.by_row.row(against, clock, feature);
+        }
         let mut row = self.rows[t].take().unwrap_or_default();
         let count = against.scales.len();
         let had = row.kept.len() / count.max(1);

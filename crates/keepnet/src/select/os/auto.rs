@@ -45,14 +45,16 @@ impl Os {
             .map(|c| (self.work.curve(&self.model, feature, c) * own).max(LEAST_CURVE))
             .collect();
         self.power_steps(&unit);
+        let (pace, kept_pace) = self.work.pace();
         let steps: Vec<f64> = (0..count)
             .map(|c| match self.model.outputs.kind {
-                LossKind::Squared => 1.0 / self.rule.largest[c],
-                _ => 1.0 / self.rule.largest[c].max(self.params.k as f64 * curve[c]),
+                LossKind::Squared => kept_pace / self.rule.largest[c],
+                _ => kept_pace / self.rule.largest[c].max(self.params.k as f64 * curve[c]),
             })
             .collect();
         let mut trial = self.kept_step(&slopes, &unit, &steps);
-        let newcomer: Vec<f64> = (0..count).map(|c| -slopes.newcomer[c] * own / curve[c]).collect();
+        let newcomer: Vec<f64> =
+            (0..count).map(|c| -slopes.newcomer[c] * own / curve[c] * pace).collect();
         let scaled = |w: &[f64], unit: f64| w.iter().map(|w| w.abs()).sum::<f64>() / unit.sqrt();
         let score = scaled(&newcomer, own);
         let full = self.model.full(self.params.k) && !feature.pinned;
@@ -97,7 +99,7 @@ impl Os {
         let outcome = match enters {
             true => self.put(feature, out, newcomer)?,
             false => {
-                self.work.stepped();
+                self.work.stepped(&self.model);
                 Outcome::dropped(Reason::Weak)
             }
         };
@@ -114,7 +116,8 @@ impl Os {
         score: f64,
     ) -> Result<Outcome> {
         let count = self.model.count();
-        let mut steps: Vec<f64> = self.rule.largest.iter().map(|largest| 1.0 / largest).collect();
+        let (_, pace) = self.work.pace();
+        let mut steps: Vec<f64> = self.rule.largest.iter().map(|largest| pace / largest).collect();
         let mut moved = false;
         for halving in 0..HALVINGS {
             let trial = self.kept_step(slopes, unit, &steps);
@@ -134,7 +137,7 @@ impl Os {
         }
         if full {
             if moved {
-                self.work.stepped();
+                self.work.stepped(&self.model);
             }
             let outcome = Outcome::dropped(Reason::Weak);
             return Ok(Outcome { score: Some(score), ..outcome });

@@ -20,16 +20,16 @@ use super::{Model, Slopes, Trial, Work};
 use crate::check::Feature;
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::kernel::{self, GROUP};
+use crate::kernel;
 use crate::linalg::Square;
 use crate::refit::Outputs;
-use crate::select::rows::{Against, Rows};
+use crate::select::rows::{Against, Rows, TOGETHER};
 use crate::snapshot::{decode, encode};
 
 /// Room for rounding in a bound that must hold.
 const MARGIN: f64 = 1.0 + 1e-9;
 /// Features looked at for company when products are computed.
-const LOOK: usize = 16;
+const LOOK: usize = 64;
 /// Failed bounds after which a fresh gradient is worth its cost, at first and at most.
 const PATIENCE: (usize, usize) = (4, 64);
 
@@ -152,13 +152,13 @@ impl GramWork {
         let targets: Vec<&[f64]> = y.iter().map(Vec::as_slice).collect();
         let against =
             Against { frame: &model.frame, kept: &model.kept, scales: &[None], extra: &targets };
-        if !rows.has(t) {
+        if !rows.has(t, &features[t]) {
             let mut group = vec![t];
             for i in t + 1..features.len().min(t + LOOK) {
-                if group.len() == GROUP {
+                if group.len() == TOGETHER {
                     break;
                 }
-                let needed = !rows.has(i)
+                let needed = !rows.has(i, &features[i])
                     && model.kept.slot(features[i].id).is_none()
                     && self.block.tried.is_none_or(|(eta, least)| {
                         eta * self.bound(model, i, &features[i]) * MARGIN >= least
@@ -170,7 +170,7 @@ impl GramWork {
             rows.fill(against, model.clock, features, &group);
         }
         let total = model.frame.weight_sum();
-        let row = rows.take(against, |slot| model.born[slot], t, &features[t]);
+        let row = rows.take(against, model.clock, |slot| model.born[slot], t, &features[t]);
         self.block.rows = rows;
         self.y = y;
         self.block.row = row.kept.iter().map(|raw| raw / total).collect();
@@ -296,7 +296,7 @@ impl Work for GramWork {
         self.block.anchor.gw = (0..count).map(|c| self.gram_times(model, c, &model.w)).collect();
     }
 
-    fn stepped(&mut self) {}
+    fn stepped(&mut self, _model: &Model) {}
 
     fn stayed(&mut self) {}
 

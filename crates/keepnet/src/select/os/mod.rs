@@ -20,7 +20,7 @@
 mod auto;
 mod gram;
 mod params;
-mod passes;
+pub(super) mod passes;
 mod step;
 
 use serde::{Deserialize, Serialize};
@@ -33,11 +33,13 @@ use crate::frame::Frame;
 use crate::kept::{Kept, KeptSet};
 use crate::loss::LossKind;
 use crate::refit::Outputs;
+use crate::select::asy_os::Tally;
 use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
 use crate::selection::Selection;
 use crate::snapshot::{Snapshot, decode, encode};
-use crate::target::{Problem, Task};
+use crate::target::Problem;
 
+pub(super) use params::SETTINGS;
 pub use params::{Eta, INFO, OsParams};
 
 use gram::GramWork;
@@ -45,26 +47,26 @@ use passes::PassWork;
 use step::StepRule;
 
 /// The kept set and its weights.
-struct Model {
-    frame: Frame,
-    outputs: Outputs,
-    kept: KeptSet,
+pub(super) struct Model {
+    pub(super) frame: Frame,
+    pub(super) outputs: Outputs,
+    pub(super) kept: KeptSet,
     /// Weight of a slot in output `c` at `slot * outputs + c`.
-    w: Vec<f64>,
+    pub(super) w: Vec<f64>,
     /// Intercepts on centred columns; stay 0 for the squared loss, whose target is centred.
-    b: Vec<f64>,
-    pinned: usize,
+    pub(super) b: Vec<f64>,
+    pub(super) pinned: usize,
     /// When a slot's column last changed, on `clock`.
     born: Vec<u64>,
     clock: u64,
 }
 
 impl Model {
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.outputs.y.len()
     }
 
-    fn full(&self, k: usize) -> bool {
+    pub(super) fn full(&self, k: usize) -> bool {
         self.kept.len() - self.pinned >= k
     }
 
@@ -74,7 +76,7 @@ impl Model {
     }
 
     /// Weights of output `c` by slot.
-    fn weights(&self, w: &[f64], c: usize) -> Vec<f64> {
+    pub(super) fn weights(&self, w: &[f64], c: usize) -> Vec<f64> {
         w.iter().skip(c).step_by(self.count()).copied().collect()
     }
 
@@ -115,21 +117,21 @@ impl Model {
 
 /// Slopes at the current weights, divided by W.
 #[derive(Default)]
-struct Slopes {
-    kept: Vec<f64>,
-    newcomer: Vec<f64>,
-    intercept: Vec<f64>,
+pub(super) struct Slopes {
+    pub(super) kept: Vec<f64>,
+    pub(super) newcomer: Vec<f64>,
+    pub(super) intercept: Vec<f64>,
 }
 
 /// Weights that a step would lead to.
-struct Trial {
-    kept: Vec<f64>,
-    b: Vec<f64>,
-    newcomer: Option<Vec<f64>>,
+pub(super) struct Trial {
+    pub(super) kept: Vec<f64>,
+    pub(super) b: Vec<f64>,
+    pub(super) newcomer: Option<Vec<f64>>,
 }
 
 /// How slopes and changes of the loss are computed.
-trait Work: Send {
+pub(super) trait Work: Send {
     /// A block begins.
     fn begin(&mut self, model: &Model, features: &[Feature<'_>]);
     /// Slopes of the kept set and the intercept alone.
@@ -157,13 +159,25 @@ trait Work: Send {
     fn product(&self, model: &Model, v: &[f64], c: usize, curved: bool) -> Vec<f64>;
     /// Loss at the trial less loss now.
     fn change(&mut self, model: &Model, x: &Feature<'_>, slopes: &Slopes, trial: &Trial) -> f64;
+    /// The column in `slot` is about to go, after the weights took their step.
+    fn leaving(&mut self, model: &Model, slot: usize) {
+        let _ = (model, slot);
+    }
     /// The newcomer was put into `slot`, after the weights took their step.
     fn put(&mut self, model: &Model, x: &Feature<'_>, slot: usize);
     /// The weights took a step, to the last trial if one was made, and nobody came or went.
-    fn stepped(&mut self);
+    fn stepped(&mut self, model: &Model);
     /// The weights stayed: the last trial was not taken.
     fn stayed(&mut self);
     fn loss(&self, model: &Model) -> f64;
+    /// Factors on the automatic steps of a newcomer and of the kept set.
+    fn pace(&self) -> (f64, f64) {
+        (1.0, 1.0)
+    }
+    /// What a worker beside others counted.
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
     fn bytes(&self) -> u64;
     fn save(&self) -> Result<Vec<u8>>;
     fn restore(&mut self, state: &[u8]) -> Result<()>;
@@ -172,12 +186,16 @@ trait Work: Send {
 /// The method, for any loss.
 pub struct Os {
     params: OsParams,
-    model: Model,
-    work: Box<dyn Work>,
+    pub(super) model: Model,
+    pub(super) work: Box<dyn Work>,
     rule: StepRule,
-    substitutions: u64,
+    pub(super) substitutions: u64,
     start: Vec<(Option<FeatureId>, Vec<f64>)>,
 }
+
+/// What a result says after steps too long for the columns.
+pub(super) const DIVERGED: &str =
+    "the weights diverged: eta is too large for these columns; use eta=auto";
 
 /// What a checkpoint holds.
 #[derive(Serialize, Deserialize)]
@@ -197,6 +215,23 @@ struct State {
 impl Os {
     /// Starts with an empty kept set.
     pub fn new(params: OsParams, problem: &Problem, budget: Budget) -> Result<Self> {
+        Self::with(params, problem, budget, |params, frame, outputs| {
+            Ok(if outputs.kind == LossKind::Squared {
+                fitted::check_k(params.k, problem.n())?;
+                Box::new(GramWork::new(frame, outputs))
+            } else {
+                Box::new(PassWork::new(frame, outputs))
+            })
+        })
+    }
+
+    /// Starts with an empty kept set and slopes computed by what `work` makes.
+    pub(super) fn with(
+        params: OsParams,
+        problem: &Problem,
+        budget: Budget,
+        work: impl FnOnce(&OsParams, &Frame, &Outputs) -> Result<Box<dyn Work>>,
+    ) -> Result<Self> {
         problem.check()?;
         if params.k == 0 {
             return Err(Error::param("k", 0, "at least 1"));
@@ -207,19 +242,11 @@ impl Os {
         if params.tolerance.is_nan() || params.tolerance < 0.0 {
             return Err(Error::param("tolerance", params.tolerance, "a number of at least 0"));
         }
-        let kind = params.loss.unwrap_or(match problem.target.task() {
-            Task::Regression => LossKind::Squared,
-            Task::Classification => LossKind::SquaredHinge,
-        });
+        let kind = params.loss_for(problem.target.task());
         let frame = Frame::new(problem, params.intercept);
         let outputs = Outputs::new(problem, kind, params.epsilon)?;
         let count = outputs.y.len();
-        let work: Box<dyn Work> = if kind == LossKind::Squared {
-            fitted::check_k(params.k, problem.n())?;
-            Box::new(GramWork::new(&frame, &outputs))
-        } else {
-            Box::new(PassWork::new(&frame, &outputs))
-        };
+        let work = work(&params, &frame, &outputs)?;
         let kept = KeptSet::new(budget);
         let (w, b, born) = (Vec::new(), vec![0.0; count], Vec::new());
         let model = Model { frame, outputs, kept, w, b, pinned: 0, born, clock: 0 };
@@ -262,7 +289,7 @@ impl Os {
         Ok(())
     }
 
-    fn arrival(&mut self, t: usize, features: &[Feature<'_>]) -> Result<Outcome> {
+    pub(super) fn arrival(&mut self, t: usize, features: &[Feature<'_>]) -> Result<Outcome> {
         if self.model.kept.slot(features[t].id).is_some() {
             return Ok(Outcome::new(Verdict::Held));
         }
@@ -270,6 +297,11 @@ impl Os {
             Eta::Auto => self.auto_step(t, features),
             Eta::Fixed(_) | Eta::OverL(_) => self.fixed_step(t, features),
         }
+    }
+
+    /// Whether a weight is no number any more.
+    pub(super) fn diverged(&self) -> bool {
+        !self.model.w.iter().all(|w| w.is_finite())
     }
 
     /// The weights of the kept features as the recurrence left them, before any refit.
@@ -325,18 +357,9 @@ impl ColumnSelector for Os {
             fitted::selection(&self.model.frame, &self.model.kept, &model, &self.model.outputs)?;
         selection.method = INFO.name;
         selection.substitutions = self.substitutions;
-        selection.params = vec![
-            ("k", self.params.k.into()),
-            ("loss", self.model.outputs.kind.name().into()),
-            ("eta", self.params.eta.value()),
-            ("m", self.params.m.into()),
-            ("tolerance", self.params.tolerance.into()),
-            ("intercept", self.params.intercept.into()),
-        ];
-        if !self.model.w.iter().all(|w| w.is_finite()) {
-            selection.warnings.push(
-                "the weights diverged: eta is too large for these columns; use eta=auto".into(),
-            );
+        selection.params = self.params.values(self.model.outputs.kind);
+        if self.diverged() {
+            selection.warnings.push(DIVERGED.into());
         }
         Ok(selection)
     }

@@ -7,7 +7,7 @@ use crate::loss::LossKind;
 use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
 use crate::select::ColumnSelector;
 use crate::selection::Value;
-use crate::target::Problem;
+use crate::target::{Problem, Task};
 
 /// The step length.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Eta {
         eta.ok_or_else(|| Error::param("eta", text, "auto, a number above 0, or c/L such as 1/L"))
     }
 
-    pub(super) fn value(self) -> Value {
+    fn value(self) -> Value {
         match self {
             Self::Fixed(eta) => Value::Float(eta),
             Self::OverL(c) => Value::Text(format!("{c}/L")),
@@ -68,7 +68,75 @@ impl OsParams {
         let (loss, epsilon) = (None, None);
         Self { k, eta: Eta::Auto, m: 1.0, tolerance: 0.0, loss, epsilon, intercept: true }
     }
+
+    /// The settings that a user gave, the defaults for the rest.
+    pub fn from_spec(spec: &MethodSpec) -> Result<Self> {
+        let epsilon = match spec.settings.contains_key("epsilon") {
+            true => Some(spec.get("epsilon", 0.0, "a number of at least 0")?),
+            false => None,
+        };
+        Ok(Self {
+            k: spec.need_k()?,
+            eta: spec.settings.get("eta").map_or(Ok(Eta::Auto), |eta| Eta::parse(eta))?,
+            m: spec.get("m", 1.0, "a number of at least 1")?,
+            tolerance: spec.get("tolerance", 0.0, "a number of at least 0")?,
+            loss: spec.loss,
+            epsilon,
+            intercept: spec.get("intercept", true, "true or false")?,
+        })
+    }
+
+    /// The loss that was named, or that of the task.
+    #[must_use]
+    pub fn loss_for(&self, task: Task) -> LossKind {
+        self.loss.unwrap_or(match task {
+            Task::Regression => LossKind::Squared,
+            Task::Classification => LossKind::SquaredHinge,
+        })
+    }
+
+    /// Every setting as a result shows it.
+    #[must_use]
+    pub fn values(&self, loss: LossKind) -> Vec<(&'static str, Value)> {
+        vec![
+            ("k", self.k.into()),
+            ("loss", loss.name().into()),
+            ("eta", self.eta.value()),
+            ("m", self.m.into()),
+            ("tolerance", self.tolerance.into()),
+            ("intercept", self.intercept.into()),
+        ]
+    }
 }
+
+/// Settings of this method, and of the asynchronous one among others.
+pub(in crate::select) const SETTINGS: [SettingInfo; 5] = [
+    SettingInfo {
+        name: "eta",
+        default: "auto",
+        help: "step length: auto, a number, or c/L over the kept set's largest eigenvalue",
+    },
+    SettingInfo {
+        name: "m",
+        default: "1",
+        help: "the kept set steps by eta / m; with eta=auto it is not used",
+    },
+    SettingInfo {
+        name: "tolerance",
+        default: "0",
+        help: "stop after a scan that moved the weights by less",
+    },
+    SettingInfo {
+        name: "epsilon",
+        default: "0.1 sd(y)",
+        help: "half-width of the tube of squared-epsilon",
+    },
+    SettingInfo {
+        name: "intercept",
+        default: "true",
+        help: "false leaves columns and target uncentred, as the paper does",
+    },
+];
 
 /// The registry's entry.
 pub const INFO: MethodInfo = MethodInfo {
@@ -82,50 +150,10 @@ pub const INFO: MethodInfo = MethodInfo {
     scans: 2,
     needs_k: true,
     has_loss: true,
-    settings: &[
-        SettingInfo {
-            name: "eta",
-            default: "auto",
-            help: "step length: auto, a number, or c/L over the kept set's largest eigenvalue",
-        },
-        SettingInfo {
-            name: "m",
-            default: "1",
-            help: "the kept set steps by eta / m; with eta=auto it is not used",
-        },
-        SettingInfo {
-            name: "tolerance",
-            default: "0",
-            help: "stop after a scan that moved the weights by less",
-        },
-        SettingInfo {
-            name: "epsilon",
-            default: "0.1 sd(y)",
-            help: "half-width of the tube of squared-epsilon",
-        },
-        SettingInfo {
-            name: "intercept",
-            default: "true",
-            help: "false leaves columns and target uncentred, as the paper does",
-        },
-    ],
+    settings: &SETTINGS,
     make: Maker::Columns(make),
 };
 
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
-    let defaults = OsParams::new(spec.need_k()?);
-    let epsilon = match spec.settings.contains_key("epsilon") {
-        true => Some(spec.get("epsilon", 0.0, "a number of at least 0")?),
-        false => None,
-    };
-    let params = OsParams {
-        eta: spec.settings.get("eta").map_or(Ok(Eta::Auto), |eta| Eta::parse(eta))?,
-        m: spec.get("m", 1.0, "a number of at least 1")?,
-        tolerance: spec.get("tolerance", 0.0, "a number of at least 0")?,
-        loss: spec.loss,
-        epsilon,
-        intercept: spec.get("intercept", true, "true or false")?,
-        ..defaults
-    };
-    Ok(Box::new(Os::new(params, problem, budget)?))
+    Ok(Box::new(Os::new(OsParams::from_spec(spec)?, problem, budget)?))
 }

@@ -80,7 +80,7 @@ fn chunk(
     u: &mut [f64],
     g: &mut [f64],
 ) -> Vec<f64> {
-    let mut lanes = vec![[Lanes::default(); 4]; columns.len().div_ceil(4)];
+    let mut lanes = vec![[[Lanes::default()]; 4]; columns.len().div_ceil(4)];
     for (at, (u, g)) in u.chunks_mut(TILE).zip(g.chunks_mut(TILE)).enumerate() {
         let rows = first + at * TILE..first + at * TILE + u.len();
         let slices: Vec<Column<'_>> = columns.iter().map(|x| x.slice(rows.clone())).collect();
@@ -90,17 +90,14 @@ fn chunk(
         for (slices, lanes) in slices.chunks(4).zip(&mut lanes) {
             match *slices {
                 [Column::F32(a), Column::F32(b), Column::F32(c), Column::F32(d)] => {
-                    kernel::add_columns([a, b, c, d], g, lanes);
+                    kernel::add_products([a, b, c, d], [g], lanes);
                 }
                 _ => {
                     for (x, lanes) in slices.iter().zip(lanes) {
+                        let lanes = std::array::from_mut(lanes);
                         match *x {
-                            Column::F32(x) => {
-                                kernel::add_products(x, [g], std::slice::from_mut(lanes))
-                            }
-                            Column::F64(x) => {
-                                kernel::add_products(x, [g], std::slice::from_mut(lanes))
-                            }
+                            Column::F32(x) => kernel::add_products([x], [g], lanes),
+                            Column::F64(x) => kernel::add_products([x], [g], lanes),
                             _ => {}
                         }
                     }
@@ -108,7 +105,7 @@ fn chunk(
             }
         }
     }
-    lanes.iter().flatten().take(columns.len()).map(Lanes::sum).collect()
+    lanes.iter().flatten().flatten().take(columns.len()).map(Lanes::sum).collect()
 }
 
 /// `u += X w` on one tile, without threads.
@@ -121,6 +118,73 @@ fn combine_here(slices: &[Column<'_>], w: &[f64], u: &mut [f64]) {
             _ => x.iter().zip(w).for_each(|(x, w)| x.axpy(*w, u)),
         }
     }
+}
+
+/// Slopes of a newcomer from the gradients `g`, whose means are `sums`.
+pub(in crate::select) fn newcomer_slopes(
+    model: &Model,
+    x: &Feature<'_>,
+    g: &[Vec<f64>],
+    sums: &[f64],
+) -> Vec<f64> {
+    let (mean, total) = (model.frame.mean(&x.stats), model.frame.weight_sum());
+    g.iter().zip(sums).map(|(g, sum)| x.column().dot(g) / total - mean * sum).collect()
+}
+
+/// Slopes of the kept set from its raw products with one gradient, whose sum is `sum`, into every `count`th place
+/// of `out` from `c` on.
+pub(in crate::select) fn kept_slopes(
+    model: &Model,
+    raw: &[f64],
+    sum: f64,
+    c: usize,
+    out: &mut [f64],
+) {
+    let (count, total) = (model.count(), model.frame.weight_sum());
+    for (slot, raw) in raw.iter().enumerate() {
+        let mean = model.frame.mean(&model.kept.slots()[slot].stats);
+        out[slot * count + c] = (raw - mean * sum) / total;
+    }
+}
+
+/// `<x, D x>` at the prediction `u`.
+pub(in crate::select) fn curve(model: &Model, x: &Feature<'_>, u: &[f64], c: usize) -> f64 {
+    let mut d = vec![0.0; model.frame.n()];
+    let (y, weight) = (&model.outputs.y[c], model.frame.weight());
+    model.outputs.loss.curvatures(u, y, weight, &mut d);
+    let (_, xd, xxd) = x.column().slope_curve(&d, &d);
+    let mean = model.frame.mean(&x.stats);
+    let square = xxd - 2.0 * mean * xd + mean * mean * kernel::sum(&d);
+    square.max(0.0) / model.frame.weight_sum()
+}
+
+/// `<X_S, D X_S> v` with the curvature at the prediction `u`, or `D = 1` where none is given.
+pub(in crate::select) fn product(
+    model: &Model,
+    v: &[f64],
+    u: Option<&[f64]>,
+    c: usize,
+) -> Vec<f64> {
+    let kept: Vec<_> = model.kept.slots().iter().collect();
+    let mut t = vec![0.0; model.frame.n()];
+    model.frame.add_prediction(&kept, v, &mut t);
+    let (y, weight) = (&model.outputs.y[c], model.frame.weight());
+    if let Some(u) = u {
+        let mut d = vec![0.0; model.frame.n()];
+        model.outputs.loss.curvatures(u, y, weight, &mut d);
+        kernel::scale_by(&mut t, &d);
+    } else if let Some(weight) = weight {
+        kernel::scale_by(&mut t, weight);
+    }
+    let sum = kernel::sum(&t);
+    let columns: Vec<Column<'_>> = model.kept.columns().collect();
+    let mut raw = vec![0.0; columns.len()];
+    cross(&columns, &[&t], &mut raw);
+    let total = model.frame.weight_sum();
+    let centred = |(raw, kept): (f64, &&crate::kept::Kept)| {
+        (raw - model.frame.mean(&kept.stats) * sum) / total
+    };
+    raw.into_iter().zip(&kept).map(centred).collect()
 }
 
 impl Work for PassWork {
@@ -169,10 +233,7 @@ impl Work for PassWork {
                 raw
             };
             let (sum, total) = (kernel::sum(&self.g[c]), model.frame.weight_sum());
-            for (slot, raw) in raw.iter().enumerate() {
-                let mean = model.frame.mean(&model.kept.slots()[slot].stats);
-                out.kept[slot * count + c] = (raw - mean * sum) / total;
-            }
+            kept_slopes(model, &raw, sum, c, &mut out.kept);
             out.intercept[c] = sum / total;
         }
         self.state.fresh = true;
@@ -190,45 +251,15 @@ impl Work for PassWork {
         features: &[Feature<'_>],
         out: &mut Slopes,
     ) {
-        let x = &features[t];
-        let mean = model.frame.mean(&x.stats);
-        let total = model.frame.weight_sum();
-        let slope =
-            |(c, g): (usize, &Vec<f64>)| x.column().dot(g) / total - mean * out.intercept[c];
-        out.newcomer = self.g.iter().enumerate().map(slope).collect();
+        out.newcomer = newcomer_slopes(model, &features[t], &self.g, &out.intercept);
     }
 
     fn curve(&self, model: &Model, x: &Feature<'_>, c: usize) -> f64 {
-        let mut d = vec![0.0; model.frame.n()];
-        let (y, weight) = (&model.outputs.y[c], model.frame.weight());
-        model.outputs.loss.curvatures(&self.state.u[c], y, weight, &mut d);
-        let (_, xd, xxd) = x.column().slope_curve(&d, &d);
-        let mean = model.frame.mean(&x.stats);
-        let square = xxd - 2.0 * mean * xd + mean * mean * kernel::sum(&d);
-        square.max(0.0) / model.frame.weight_sum()
+        curve(model, x, &self.state.u[c], c)
     }
 
     fn product(&self, model: &Model, v: &[f64], c: usize, curved: bool) -> Vec<f64> {
-        let kept: Vec<_> = model.kept.slots().iter().collect();
-        let mut t = vec![0.0; model.frame.n()];
-        model.frame.add_prediction(&kept, v, &mut t);
-        let (y, weight) = (&model.outputs.y[c], model.frame.weight());
-        if curved {
-            let mut d = vec![0.0; model.frame.n()];
-            model.outputs.loss.curvatures(&self.state.u[c], y, weight, &mut d);
-            kernel::scale_by(&mut t, &d);
-        } else if let Some(weight) = weight {
-            kernel::scale_by(&mut t, weight);
-        }
-        let sum = kernel::sum(&t);
-        let columns: Vec<Column<'_>> = model.kept.columns().collect();
-        let mut raw = vec![0.0; columns.len()];
-        cross(&columns, &[&t], &mut raw);
-        let total = model.frame.weight_sum();
-        let centred = |(raw, kept): (f64, &&crate::kept::Kept)| {
-            (raw - model.frame.mean(&kept.stats) * sum) / total
-        };
-        raw.into_iter().zip(&kept).map(centred).collect()
+        product(model, v, Some(&self.state.u[c]).filter(|_| curved).map(Vec::as_slice), c)
     }
 
     fn change(&mut self, model: &Model, x: &Feature<'_>, _slopes: &Slopes, trial: &Trial) -> f64 {
@@ -250,11 +281,11 @@ impl Work for PassWork {
         change / model.frame.weight_sum()
     }
 
-    fn put(&mut self, _model: &Model, _x: &Feature<'_>, _slot: usize) {
-        self.stepped();
+    fn put(&mut self, model: &Model, _x: &Feature<'_>, _slot: usize) {
+        self.stepped(model);
     }
 
-    fn stepped(&mut self) {
+    fn stepped(&mut self, _model: &Model) {
         self.state.fresh = !self.tried.is_empty();
         if self.state.fresh {
             self.state.u = std::mem::take(&mut self.tried);

@@ -105,7 +105,7 @@ impl Os {
             && self.work.surely_below(&self.model, t, feature, eta, least)
         {
             self.take_step(trial);
-            self.work.stepped();
+            self.work.stepped(&self.model);
             return Ok(Outcome::dropped(Reason::Weak));
         }
         self.work.newcomer_slope(&self.model, t, features, &mut slopes);
@@ -114,7 +114,7 @@ impl Os {
         let score = size(&newcomer);
         let out = match least {
             Some((least, _)) if score <= least || !score.is_finite() => {
-                self.work.stepped();
+                self.work.stepped(&self.model);
                 let outcome = Outcome::dropped(Reason::Weak);
                 return Ok(Outcome { score: Some(score), ..outcome });
             }
@@ -138,6 +138,9 @@ impl Os {
         out: Option<usize>,
         w: &[f64],
     ) -> Result<Outcome> {
+        if let Some(slot) = out {
+            self.work.leaving(&self.model, slot);
+        }
         let gone = self.model.put(feature, out, w)?;
         let slot = out.unwrap_or(self.model.kept.len() - 1);
         match out {

@@ -35,7 +35,7 @@ use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
 use crate::select::rows::{Row, Rows};
-use crate::select::{ColumnSelector, Outcome, Status, fitted};
+use crate::select::{ColumnSelector, Glance, Glances, Marginal, Outcome, Status, fitted};
 use crate::selection::{Selection, Value};
 use crate::snapshot::{Snapshot, decode, encode};
 use crate::target::{Problem, Task};
@@ -77,6 +77,8 @@ trait Core: Send + Sync {
     fn kept(&self) -> &KeptSet;
     /// Strength of a newcomer against the current residual; pure, so it can be computed ahead.
     fn marginal(&self, feature: &Feature<'_>) -> Marginal;
+    /// Whether as many features are kept as may be, so that a newcomer must beat one of them.
+    fn full(&self) -> bool;
     /// Whether the marginal alone shows that the newcomer cannot enter.
     fn rejects(&self, marginal: &Marginal) -> bool;
     /// A closer look at one that was not rejected; it may sharpen the marginal.
@@ -107,23 +109,6 @@ trait Core: Send + Sync {
     fn status(&self) -> Status;
     fn save(&self) -> Result<Vec<u8>>;
     fn restore(&mut self, state: &[u8]) -> Result<()>;
-}
-
-/// A newcomer against the residual, an entry an output.
-struct Marginal {
-    /// `a`: minus the slope, divided by W.
-    slope: Vec<f64>,
-    /// `h`: the curvature, ridge included.
-    curve: Vec<f64>,
-    /// `sum d (x - mean) / W`.
-    sum: Vec<f64>,
-}
-
-impl Marginal {
-    /// `sum over outputs of a^2 / h`: twice the fall of the loss if nothing else were kept.
-    fn gain(&self) -> f64 {
-        self.slope.iter().zip(&self.curve).map(|(a, h)| a * a / h).sum()
-    }
 }
 
 /// The method, for any loss.
@@ -189,6 +174,16 @@ impl OsPlus {
     }
 }
 
+impl Glances for OsPlus {
+    fn glance(&self, feature: &Feature<'_>) -> Option<Glance> {
+        // Until the kept set is full nearly every feature changes the residual.
+        if !self.core.full() || self.core.kept().slot(feature.id).is_some() {
+            return None;
+        }
+        Some(Glance { version: self.core.version(), marginal: self.core.marginal(feature) })
+    }
+}
+
 impl ColumnSelector for OsPlus {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
         walk::walk(&mut *self.core, &mut self.rows, &self.frame, &block.features, out)
@@ -221,8 +216,14 @@ impl ColumnSelector for OsPlus {
         Ok(selection)
     }
 
+    fn glances(&self) -> Option<&dyn Glances> {
+        Some(self)
+    }
+
     fn status(&self) -> Status {
-        self.core.status()
+        let mut status = self.core.status();
+        status.bytes += self.rows.bytes();
+        status
     }
 }
 
@@ -235,6 +236,7 @@ impl Snapshot for OsPlus {
         let (core, warnings): (Vec<u8>, Vec<String>) = decode(state)?;
         self.core.restore(&core)?;
         self.warnings = warnings;
+        self.rows = Rows::default();
         Ok(())
     }
 }

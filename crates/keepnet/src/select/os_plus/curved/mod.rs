@@ -22,7 +22,7 @@ mod removal;
 use serde::{Deserialize, Serialize};
 
 use super::line::Line;
-use super::{Core, Marginal, OsPlusParams, Theta, theta};
+use super::{Core, OsPlusParams, Theta, theta};
 use crate::check::Feature;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
@@ -31,7 +31,7 @@ use crate::linalg::Square;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::select::rows::Row;
-use crate::select::{Outcome, Reason, Status, Verdict};
+use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
 use crate::snapshot::{decode, encode};
 use crate::target::{Covariate, Problem};
 
@@ -144,10 +144,6 @@ impl Curved {
         self.base() + self.state.kept.len()
     }
 
-    fn full(&self) -> bool {
-        self.state.kept.len() - self.state.pinned >= self.k
-    }
-
     /// The quadratic model's weights and inverse with a newcomer in and, perhaps, a slot out.
     fn move_models(&mut self, size: usize, test: &[Tested], out: Option<usize>) {
         let base = self.base();
@@ -212,22 +208,19 @@ impl Curved {
         let slots = self.state.kept.slots();
         let one = |c: usize| {
             let model = &self.state.models[c];
+            let Along { slope, curve, sum } = marginal.0[c];
             let mut cross = Vec::with_capacity(size);
-            cross.extend((0..base).map(|_| marginal.sum[c]));
+            cross.extend((0..base).map(|_| sum));
             for (slot, kept) in slots.iter().enumerate() {
                 let mean = self.frame.mean(&kept.stats);
-                cross.push(row[slot * count + c] / total - mean * marginal.sum[c]);
+                cross.push(row[slot * count + c] / total - mean * sum);
             }
             let along = |i: usize| -crate::kernel::dot(&model.swept.row(i)[..size], &cross);
             let d: Vec<f64> = (0..size).map(along).collect();
-            let schur = marginal.curve[c] - crate::kernel::dot(&cross, &d);
+            let schur = curve - crate::kernel::dot(&cross, &d);
             let ridge = self.ridge_of(&feature.stats, false);
             // The ridge alone keeps the complement positive; below it is rounding.
-            (schur > COLLINEAR * ridge.max(marginal.curve[c])).then(|| Tested {
-                v: marginal.slope[c] / schur,
-                d,
-                schur,
-            })
+            (schur > COLLINEAR * ridge.max(curve)).then(|| Tested { v: slope / schur, d, schur })
         };
         (0..count).map(one).collect()
     }
@@ -304,17 +297,20 @@ impl Core for Curved {
         let total = self.frame.weight_sum();
         let mean = self.frame.mean(&feature.stats);
         let ridge = self.ridge_of(&feature.stats, false);
-        let count = self.state.models.len();
-        let with = Vec::with_capacity;
-        let mut out = Marginal { slope: with(count), curve: with(count), sum: with(count) };
-        for model in &self.state.models {
+        let along = |model: &Model| {
             let (xg, xd, xxd) = feature.column().slope_curve(&model.g, &model.d);
             let square = xxd - 2.0 * mean * xd + mean * mean * model.sum_d;
-            out.slope.push(-(xg - mean * model.sum_g) / total);
-            out.curve.push(square.max(0.0) / total + ridge);
-            out.sum.push((xd - mean * model.sum_d) / total);
-        }
-        out
+            Along {
+                slope: -(xg - mean * model.sum_g) / total,
+                curve: square.max(0.0) / total + ridge,
+                sum: (xd - mean * model.sum_d) / total,
+            }
+        };
+        Marginal(self.state.models.iter().map(along).collect())
+    }
+
+    fn full(&self) -> bool {
+        self.state.kept.len() - self.state.pinned >= self.k
     }
 
     fn rejects(&self, marginal: &Marginal) -> bool {
@@ -323,8 +319,8 @@ impl Core for Curved {
 
     fn confirms(&self, feature: &Feature<'_>, marginal: &mut Marginal) -> bool {
         let ridge = self.ridge_of(&feature.stats, false);
-        for (c, curve) in marginal.curve.iter_mut().enumerate() {
-            let slope = marginal.slope[c];
+        for (c, Along { slope, curve, .. }) in marginal.0.iter_mut().enumerate() {
+            let slope = *slope;
             let hoped = 0.5 * slope * slope / *curve;
             let fall = self.line(c, feature).fall(slope, *curve, ridge);
             if !Line::believed(fall, hoped) {
@@ -364,7 +360,7 @@ impl Core for Curved {
             return Ok(Outcome::dropped(Reason::Weak));
         };
         let gain: f64 = test.iter().map(|t| t.v * t.v * t.schur).sum();
-        let own: f64 = test.iter().zip(&marginal.curve).map(|(t, h)| t.schur / h).sum();
+        let own: f64 = test.iter().zip(&marginal.0).map(|(t, along)| t.schur / along.curve).sum();
         self.state.theta.note(own / test.len() as f64);
         let mut outcome = Outcome::new(Verdict::Kept);
         outcome.score = Some(0.5 * gain);

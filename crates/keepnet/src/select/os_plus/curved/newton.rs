@@ -25,8 +25,12 @@ impl Curved {
 
     /// Prediction, value and slopes at the weights as they are.
     pub(super) fn renew_slopes(&mut self, c: usize, u: Vec<f64>) {
-        let ridges = self.ridges();
-        let value = self.value(c, &u, &self.state.models[c].w, &ridges);
+        let value = self.value(c, &u, &self.state.models[c].w, &self.ridges());
+        self.stand_at(c, u, value);
+    }
+
+    /// Takes a prediction whose value is known, and its slopes.
+    fn stand_at(&mut self, c: usize, u: Vec<f64>, value: f64) {
         let (y, weight) = (&self.outputs.y[c], self.frame.weight());
         let model = &mut self.state.models[c];
         self.outputs.loss.slopes(&u, y, weight, &mut model.g);
@@ -103,9 +107,10 @@ impl Curved {
         for _ in 0..HALVINGS {
             let w: Vec<f64> = model.w.iter().zip(&step).map(|(w, d)| w + length * d).collect();
             let u = self.predict(&w);
-            if self.value(c, &u, &w, &ridges) <= model.value + 1e-4 * length * descent {
+            let value = self.value(c, &u, &w, &ridges);
+            if value <= model.value + 1e-4 * length * descent {
                 self.state.models[c].w = w;
-                self.renew_slopes(c, u);
+                self.stand_at(c, u, value);
                 return;
             }
             length *= 0.5;

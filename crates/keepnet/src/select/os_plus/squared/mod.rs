@@ -9,7 +9,7 @@ mod matrix;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Core, Marginal, Theta, theta};
+use super::{Core, Theta, theta};
 use crate::block::FeatureId;
 use crate::check::Feature;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use crate::kept::{Kept, KeptSet};
 use crate::linalg::Square;
 use crate::refit::Outputs;
 use crate::select::rows::Row;
-use crate::select::{Outcome, Reason, Status, Verdict};
+use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
 use crate::snapshot::{decode, encode};
 use crate::target::Problem;
 
@@ -120,10 +120,6 @@ impl Squared {
     fn counted(&self) -> usize {
         let slots = self.state.kept.slots().iter().zip(&self.state.in_model);
         slots.filter(|(kept, inside)| **inside && !kept.pinned).count()
-    }
-
-    fn full(&self) -> bool {
-        self.state.kept.len() - self.state.pinned >= self.k + self.reserve
     }
 
     fn add_covariate(&mut self, covariate: &crate::target::Covariate) -> Result<()> {
@@ -276,9 +272,16 @@ impl Core for Squared {
     fn marginal(&self, feature: &Feature<'_>) -> Marginal {
         let total = self.frame.weight_sum();
         // The weighted residual sums to zero where columns are centred.
-        let slope = self.state.residual.iter().map(|r| feature.column().dot(r) / total).collect();
-        let square = self.frame.square(&feature.stats);
-        Marginal { slope, curve: vec![square; self.outputs()], sum: Vec::new() }
+        let curve = self.frame.square(&feature.stats);
+        let along = |r: &Vec<f64>| {
+            let slope = feature.column().dot(r) / total;
+            Along { slope, curve, sum: 0.0 }
+        };
+        Marginal(self.state.residual.iter().map(along).collect())
+    }
+
+    fn full(&self) -> bool {
+        self.state.kept.len() - self.state.pinned >= self.k + self.reserve
     }
 
     fn rejects(&self, marginal: &Marginal) -> bool {

@@ -24,15 +24,21 @@ const N: f64 = f64::NAN;
 
 /// One row: n, beta, detection and error a method, runs of the reference.
 pub struct Line {
+    /// Rows.
     pub n: usize,
+    /// Signal.
     pub beta: f64,
+    /// Detection in percent: published, reference.
     pub detection: [(f64, f64); 10],
+    /// RMSE, or AUC: published, reference.
     pub error: [(f64, f64); 10],
+    /// Runs of the reference.
     pub runs: usize,
 }
 
 const NONE: [(f64, f64); 10] = [(N, N); 10];
 
+/// The regression table.
 #[rustfmt::skip]
 pub const REGRESSION_LINES: [Line; 9] = [
     Line { n: 1_000, beta: 1.0, runs: 12,
@@ -64,6 +70,7 @@ pub const REGRESSION_LINES: [Line; 9] = [
         error: [(1.001, 1.002), (N, N), (1.010, 1.008), (1.003, 1.002), (1.003, 1.001), (1.003, 1.002), (1.003, 1.002), (1.003, 1.002), (N, 1.002), (N, N)] },
 ];
 
+/// The classification table.
 #[rustfmt::skip]
 pub const CLASSIFICATION_LINES: [Line; 6] = [
     Line { n: 10_000, beta: 1.0, runs: 4,

@@ -1,33 +1,42 @@
-//! One cell of a table: data by seed, a run, recall and error; and how cells are judged.
+//! Online substitution and its rivals: data by seed, a run, recall and error.
+//!
+//! The protocol of the first paper: every scan in a fresh random order, no intercept unless the
+//! method is told otherwise, and a refit on the kept set before scoring.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use keepnet::{
-    Budget, Driver, FeatureSource, Generated, Lane, LossKind, MethodSpec, Order, Problem, Quiet,
-    Result, RunOptions, Selection, Task, Workload, registry,
+use crate::registry::{self, MethodSpec};
+use crate::{
+    Budget, Driver, Error, FeatureSource, Generated, Lane, LossKind, Order, Problem, Quiet, Result,
+    RunOptions, Selection, Task, Value, Workload,
 };
 
 /// Which data: a workload's name and settings apart from the seed.
 pub type Data = (&'static str, Vec<(&'static str, String)>);
 
 /// A method, its loss and its settings.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Method {
-    pub name: &'static str,
+    /// Its name in the registry.
+    pub name: String,
+    /// The loss, where one was named.
     pub loss: Option<LossKind>,
-    pub settings: Vec<(&'static str, String)>,
+    /// Settings by name; a `lambda` that is the name of a batch method is the one it finds.
+    pub settings: Vec<(String, String)>,
 }
 
 /// Reads `os eta=1/L m=1`, perhaps with `loss=NAME`.
-pub fn method(text: &'static str) -> Method {
+#[must_use]
+pub fn method(text: &str) -> Method {
     let mut words = text.split_whitespace();
-    let name = words.next().unwrap_or_default();
-    let mut method = Method { name, loss: None, settings: vec![("intercept", "false".into())] };
+    let name = words.next().unwrap_or_default().to_string();
+    let settings = vec![("intercept".into(), "false".into())];
+    let mut method = Method { name, loss: None, settings };
     for (key, value) in words.filter_map(|word| word.split_once('=')) {
         match key {
             "loss" => method.loss = LossKind::parse(value).ok(),
-            _ => method.settings.push((key, value.into())),
+            _ => method.settings.push((key.into(), value.into())),
         }
     }
     method
@@ -36,10 +45,14 @@ pub fn method(text: &'static str) -> Method {
 /// What one run gave.
 #[derive(Clone, Copy, Debug)]
 pub struct Score {
+    /// Share of the true features that were found.
     pub recall: f64,
     /// Recovery error for numbers, error on fresh rows for classes.
     pub error: f64,
+    /// Full tests of `os-plus`; NaN for the others.
     pub full_tests: f64,
+    /// Seconds of the selection.
+    pub seconds: f64,
 }
 
 /// One data set in memory.
@@ -53,6 +66,7 @@ pub struct Drawn {
 }
 
 impl Drawn {
+    /// Draws the data of one seed.
     pub fn new(data: &Data, seed: u64) -> Result<Self> {
         let settings = |sample: &str| -> BTreeMap<String, String> {
             let own = data.1.iter().map(|(key, value)| (key.to_string(), value.clone()));
@@ -73,34 +87,50 @@ impl Drawn {
     /// `scans` scans, each in a fresh random order, then the refit and its score.
     pub fn score(&self, method: &Method, scans: u32) -> Result<Score> {
         let options = RunOptions { scans, order: Order::Shuffled, seed: self.seed, width: 128 };
-        let selection = self.select(method, options)?;
+        let (selection, seconds) = self.select(method, options)?;
         let found = selection.indices();
         let hits = found.iter().filter(|j| self.truth.contains_key(j)).count();
         let full = selection.metrics.iter().find(|(name, _)| *name == "full_tests");
         let full_tests = match full {
-            Some((_, keepnet::Value::Int(count))) => *count as f64,
+            Some((_, Value::Int(count))) => *count as f64,
             _ => f64::NAN,
         };
         let error = match self.problem.target.task() {
             Task::Regression => self.recovery_error(&selection),
             Task::Classification => self.test_error(&found)?,
         };
-        Ok(Score { recall: hits as f64 / self.truth.len() as f64, error, full_tests })
+        Ok(Score { recall: hits as f64 / self.truth.len() as f64, error, full_tests, seconds })
     }
 
-    fn select(&self, method: &Method, options: RunOptions) -> Result<Selection> {
+    fn select(&self, method: &Method, options: RunOptions) -> Result<(Selection, f64)> {
         let mut spec = MethodSpec::k(self.workload.informative());
         spec.loss = method.loss;
         for (key, value) in &method.settings {
+            let batch = key == "lambda" && registry::find(value).is_ok();
+            let value = if batch { self.lambda_of(value)? } else { value.clone() };
             spec = spec.set(key, value);
         }
-        let info = registry::find(method.name)?;
+        let info = registry::find(&method.name)?;
         let selector = registry::make(info, &spec, &self.problem, Budget::unlimited())?;
         let lanes = vec![Lane::new(self.problem.clone(), selector)];
         let mut source = self.columns.clone();
         source.rewind()?;
         let report = Driver::new(&mut source, lanes, options)?.run(&mut Quiet)?;
-        Ok(report.lanes.into_iter().next().expect("one lane went in").selection)
+        let seconds = report.select.as_secs_f64();
+        let lane = report.lanes.into_iter().next().expect("one lane went in");
+        Ok((lane.selection, seconds))
+    }
+
+    /// The lambda at which a batch method keeps as many features as are true.
+    fn lambda_of(&self, batch: &str) -> Result<String> {
+        let method = method(&format!("{batch} standardise=false"));
+        let options = RunOptions { scans: 1, ..RunOptions::default() };
+        let selection = self.select(&method, options)?.0;
+        let found = selection.metrics.iter().find(|(name, _)| *name == "lambda");
+        match found {
+            Some((_, Value::Float(lambda))) => Ok(lambda.to_string()),
+            _ => Err(Error::Data(format!("{batch} reports no lambda"))),
+        }
     }
 
     /// `|v - w| / |w|` with `v` the refit on the kept set.
@@ -119,7 +149,7 @@ impl Drawn {
         // A scan of the kept columns alone keeps them all; what comes out is their refit.
         let order = found.iter().map(|j| *j as u32).collect();
         let options = RunOptions { scans: 1, order: Order::Fixed(order), ..RunOptions::default() };
-        let refit = self.select(&method("os loss=squared-hinge"), options)?;
+        let refit = self.select(&method("os loss=squared-hinge"), options)?.0;
         let y = self.fresh.target().outputs().remove(0);
         let mut u = vec![0.0; y.len()];
         for one in &refit.selected {
@@ -127,39 +157,5 @@ impl Drawn {
         }
         let wrong = u.iter().zip(&y).filter(|(u, y)| *u * *y <= 0.0).count();
         Ok(wrong as f64 / y.len() as f64)
-    }
-}
-
-/// Mean and standard deviation over seeds.
-#[derive(Clone, Copy, Debug)]
-pub struct Mean {
-    pub mean: f64,
-    pub sd: f64,
-    pub count: usize,
-}
-
-impl Mean {
-    pub fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let count = values.clone().count();
-        let mean = values.clone().sum::<f64>() / count as f64;
-        let square = values.map(|v| (v - mean) * (v - mean)).sum::<f64>();
-        Self { mean, sd: (square / (count.max(2) - 1) as f64).sqrt(), count }
-    }
-
-    /// Standard error of the mean.
-    pub fn se(&self) -> f64 {
-        self.sd / (self.count as f64).sqrt()
-    }
-
-    /// `(ours - reference) / sqrt(se^2 + se_reference^2)`.
-    pub fn z(&self, reference: f64, se_reference: f64) -> f64 {
-        let se = self.se();
-        (self.mean - reference) / (se * se + se_reference * se_reference).sqrt()
-    }
-}
-
-impl std::fmt::Display for Mean {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.3} ({:.3})", self.mean, self.se())
     }
 }

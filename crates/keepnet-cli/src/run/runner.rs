@@ -1,0 +1,99 @@
+//! Where a selection runs once everything is opened: in this process, or over ranks.
+
+use keepnet::learn::{RowReport, SavedAverages};
+use keepnet::registry::{self, MethodInfo, MethodSpec};
+use keepnet::{
+    Budget, ColumnSelector, Driver, Groups, Lane, Problem, Result, RunOptions, RunReport,
+};
+use keepnet_io::TableSource;
+
+use super::checkpoint::Checkpoint;
+use super::watch::Watch;
+use crate::flags::SelectArgs;
+
+/// A selection that is ready to run.
+pub struct Job<'a> {
+    /// The features.
+    pub source: &'a mut TableSource,
+    /// Problem, policy and method.
+    pub lane: Lane,
+    /// Scans and order.
+    pub options: RunOptions,
+    /// Groups, where there are any.
+    pub groups: Option<Groups>,
+    /// Progress, checkpoints, signals.
+    pub watch: &'a mut Watch,
+}
+
+impl Job<'_> {
+    /// Runs it in this process, from a checkpoint where there is one.
+    pub fn here(self) -> Result<RunReport> {
+        let mut driver = Driver::new(self.source, vec![self.lane], self.options)?;
+        if let Some(groups) = self.groups {
+            driver = driver.with_groups(groups);
+        }
+        let saved = self.watch.checkpoint.as_ref().map(Checkpoint::load).transpose()?;
+        if let Some(state) = saved.flatten() {
+            driver.restore(&state)?;
+        }
+        driver.run(self.watch)
+    }
+}
+
+/// What was learnt from a share of the rows.
+pub struct Learnt {
+    /// The averages.
+    pub averages: SavedAverages,
+    /// Rows and times.
+    pub report: RowReport,
+}
+
+/// Runs selections; the program over MPI ranks has one of its own.
+pub trait Runner: Sync {
+    /// Whether this process shows progress and writes outputs.
+    fn leads(&self) -> bool {
+        true
+    }
+
+    /// Whether what was asked can be run here.
+    fn check(&self, args: &SelectArgs, method: &MethodInfo) -> Result<()> {
+        let _ = (args, method);
+        Ok(())
+    }
+
+    /// What a checkpoint depends on beside the settings.
+    fn identity(&self) -> String {
+        String::new()
+    }
+
+    /// Makes the method.
+    fn selector(
+        &self,
+        method: &MethodInfo,
+        spec: &MethodSpec,
+        problem: &Problem,
+        budget: Budget,
+    ) -> Result<Box<dyn ColumnSelector>> {
+        registry::make(method, spec, problem, budget)
+    }
+
+    /// Which share of how many of the rows this process learns from; `None` is all of them.
+    fn rows(&self) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// Adds up what the shares learnt; `None` where another process has the sum.
+    fn reduce(&self, share: Learnt) -> Result<Option<Learnt>> {
+        Ok(Some(share))
+    }
+
+    /// Runs a selection; `None` where another process has the result.
+    fn run(&self, job: Job<'_>) -> Result<Option<RunReport>> {
+        job.here().map(Some)
+    }
+}
+
+/// This process, and nothing beside it.
+pub struct Here;
+
+impl Runner for Here {}

@@ -1,0 +1,127 @@
+//! How old the predictions were that updates were computed from, and the step that follows.
+//!
+//! Theorem 2 of the paper asks of `q` workers with staleness `tau`
+//!
+//! ```text
+//! 1 / (2 eta) > L_F + (1 / (2 m^2 q) + 1 / (2 (p - s))) tau^2 L_f^2 / L_F
+//! ```
+//!
+//! with steps `eta` for a newcomer and `eta / m` for the kept set. Its term for a newcomer is
+//! negligible among many features; that of the kept set is not. So the automatic step of `os`,
+//! `1 / L`, becomes
+//!
+//! ```text
+//! kept set:  trust / (L (1 + (tau - 1)^2 / q))        newcomer:  trust / h
+//! ```
+//!
+//! with the mean square of the delay that this worker has seen, the newer weighing more. A
+//! shorter step for newcomers as well would keep them out: on the paper's regression data and
+//! twenty workers that cost two thirds of the recall.
+//!
+//! The theorem's constants know nothing of columns that go together, where all workers correct
+//! the same error at once. `trust` does: it starts at `1 / q`, is halved when the loss at a read
+//! is above that of the read before, and grows by a twentieth otherwise, up to 1. One worker without
+//! delay never sees its loss rise, so its steps are those of `os`.
+
+use serde::{Deserialize, Serialize};
+
+/// Share of the newest delay in the mean square.
+const NEW: f64 = 1.0 / 32.0;
+/// Factors on the trust after a rise of the loss, and after none.
+const LESS: f64 = 0.5;
+const MORE: f64 = 1.05;
+
+/// What a worker counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Features that it looked at.
+    pub features: u64,
+    /// Deltas that it added to the centre.
+    pub updates: u64,
+    /// Updates of known staleness, and the sum of it; 1 is no delay.
+    pub dated: u64,
+    /// Sum of their staleness.
+    pub staleness: u64,
+    /// The largest.
+    pub stalest: u64,
+    /// Seconds at work.
+    pub seconds: f64,
+    /// Seconds of those in reads and adds of the centre.
+    pub waiting: f64,
+    /// Seconds without a feature to look at.
+    pub idle: f64,
+}
+
+/// The delay that a worker sees, and the factors on its steps.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Pace {
+    workers: f64,
+    /// Mean of `(tau - 1)^2`, the newer ones weighing more.
+    mean_square: f64,
+    trust: f64,
+    /// The loss at the last read.
+    loss: f64,
+}
+
+impl Pace {
+    /// One of `workers` workers, each of which is taken to be as fast as the others at first.
+    pub(super) fn new(workers: usize) -> Self {
+        let workers = workers as f64;
+        let mean_square = (workers - 1.0).powi(2);
+        Self { workers, mean_square, trust: 1.0 / workers, loss: f64::INFINITY }
+    }
+
+    /// An update was made from a prediction that was `tau` updates old.
+    pub(super) fn see(&mut self, tau: u64) {
+        let delay = tau.saturating_sub(1) as f64;
+        self.mean_square += NEW * (delay * delay - self.mean_square);
+    }
+
+    /// The prediction just read has this loss.
+    pub(super) fn at(&mut self, loss: f64) {
+        // Rounding is no rise.
+        if loss <= self.loss * (1.0 + 1e-9) {
+            self.trust = (MORE * self.trust).min(1.0);
+        } else {
+            self.trust = (LESS * self.trust).max(0.25 / self.workers);
+        }
+        self.loss = loss;
+    }
+
+    /// Factors on the steps of a newcomer and of the kept set.
+    pub(super) fn factors(&self) -> (f64, f64) {
+        (self.trust, self.trust / (1.0 + self.mean_square / self.workers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_delay_is_the_step_of_os_and_more_delay_is_a_smaller_one() {
+        let mut pace = Pace::new(1);
+        pace.see(1);
+        pace.at(2.0);
+        pace.at(1.0);
+        assert_eq!(pace.factors(), (1.0, 1.0));
+        // Four workers in turn: (tau - 1)^2 / q = 9 / 4, and a trust of 1/4 at first.
+        let mut pace = Pace::new(4);
+        let (newcomer, kept) = pace.factors();
+        assert!(newcomer == 0.25 && (kept - 0.25 * 4.0 / 13.0).abs() < 1e-15);
+        pace.see(9);
+        assert!(pace.factors().1 < kept);
+    }
+
+    #[test]
+    fn trust_grows_while_the_loss_falls_and_halves_when_it_rises() {
+        let mut pace = Pace::new(2);
+        // 0.5 * 1.05^15 is above 1.
+        for read in 0..15 {
+            pace.at(9.0 - 0.1 * f64::from(read));
+        }
+        assert_eq!(pace.factors().0, 1.0);
+        pace.at(8.0);
+        assert_eq!(pace.factors().0, 0.5);
+    }
+}
