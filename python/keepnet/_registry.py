@@ -210,11 +210,10 @@ def _document(cls, info: dict, entries: dict) -> str:
     own, _, examples = own.partition("Examples\n")
     out = [summary, ""]
     if own.strip():
-        out += [own.strip("\n"), ""]
+        out += [own.strip("\n").rstrip(), ""]
     out += ["    Parameters", "    ----------"]
     for name, (default, _, kind, meaning) in entries.items():
         out += [f"    {name} : {kind}, default={default!r}"]
-        meaning = meaning[0].upper() + meaning[1:]
         out += [_wrapped(meaning if meaning.endswith(".") else meaning + ".", " " * 8), ""]
     out += ["    Attributes", "    ----------"]
     for base in reversed(cls.__mro__):

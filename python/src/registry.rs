@@ -13,8 +13,7 @@ pub fn methods() -> String {
             Stream::Features => "features",
             Stream::Groups => "groups",
             Stream::Samples => "samples",
-            #[allow(unreachable_patterns, reason = "an engine may know streams of other kinds")]
-            _ => "batch",
+            Stream::Batch => "batch",
         };
         json!({
             "name": method.name,
