@@ -1,6 +1,6 @@
 """keepnet beside scikit-learn and abess: time, peak memory and recall in one run.
 
-    python benchmarks/rivals.py [--large] [--seeds 3]
+    python benchmarks/rivals.py --shapes small large [--seeds 3] [--skip NAME...]
 
 Every method runs in a process of its own on the same matrix (f32, Fortran order, standard
 normal features with a common factor, `k` of them true with weights of random sign, noise as
@@ -135,7 +135,7 @@ def measure(name, shape, seed, limit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--shapes", nargs="*", default=["small"], choices=list(SHAPES))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=600)
     parser.add_argument("--skip", nargs="*", default=[])
@@ -145,7 +145,7 @@ def main():
     args = parser.parse_args()
     if args.one:
         return one(args.one, args.shape, args.seed)
-    for shape in ["small", "large"] if args.large else ["small"]:
+    for shape in args.shapes:
         n, p, k = SHAPES[shape]
         print(f"\nn = {n:,}, p = {p:,}, k = {k}; X is {n * p * 4 / 2**20:,.0f} MB\n")
         print("| method | seconds | memory beyond X, MB | recall |\n| --- | ---: | ---: | ---: |")

@@ -20,8 +20,6 @@ from keepnet._progress import Progress
 from keepnet._registry import CLASSES as _CLASSES
 from keepnet._registry import METHODS as _METHODS
 from keepnet._select import merge, methods, select
-from keepnet.features import *  # noqa: F403
-from keepnet.samples import *  # noqa: F403
 
 __all__ = ["Progress", "__version__", "merge", "methods", "select"]
 __all__ += sorted(cls.__name__ for cls in _CLASSES.values())

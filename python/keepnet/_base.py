@@ -35,6 +35,7 @@ class Selector(SelectorMixin, BaseEstimator):
     _info: dict
     _settings: dict
     _defaults: dict
+    _engine: dict
     _attributes = (
         (
             "result_",
@@ -88,7 +89,7 @@ class Selector(SelectorMixin, BaseEstimator):
         settings = {}
         for name, theirs in self._settings.items():
             value = getattr(self, name)
-            if value is None or value == self._defaults[name]:
+            if value is None or value == self._engine[name]:
                 continue
             settings[theirs] = str(value).lower() if isinstance(value, bool) else str(value)
         threads = None if self.n_jobs is None or self.n_jobs < 1 else int(self.n_jobs)

@@ -210,11 +210,10 @@ def _document(cls, info: dict, entries: dict) -> str:
     own, _, examples = own.partition("Examples\n")
     out = [summary, ""]
     if own.strip():
-        out += [own.strip("\n"), ""]
+        out += [own.strip("\n").rstrip(), ""]
     out += ["    Parameters", "    ----------"]
     for name, (default, _, kind, meaning) in entries.items():
         out += [f"    {name} : {kind}, default={default!r}"]
-        meaning = meaning[0].upper() + meaning[1:]
         out += [_wrapped(meaning if meaning.endswith(".") else meaning + ".", " " * 8), ""]
     out += ["    Attributes", "    ----------"]
     for base in reversed(cls.__mro__):
@@ -242,12 +241,19 @@ def method(name: str, takes_k: bool = True, **changed):
     **changed
         Defaults that are not the common ones.
     """
-    info = METHODS[name]
+    info = METHODS.get(name)
 
     def complete(cls):
+        if info is None:
+            return None  # An engine that was built without the method has no class for it.
         entries = parameters(info, takes_k, changed)
         cls._info = info
         cls._settings = {python_name(s["name"]): s["name"] for s in info["settings"]}
+        preset = any(s["name"] == "preset" for s in info["settings"])
+        cls._engine = {
+            python_name(s["name"]): default_of(s["default"], preset and s["name"] != "preset")
+            for s in info["settings"]
+        }
         cls._defaults = {name: entry[0] for name, entry in entries.items()}
         cls._parameter_constraints = {name: list(entry[1]) for name, entry in entries.items()}
         cls._entries = entries

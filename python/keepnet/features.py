@@ -147,3 +147,117 @@ class OGFS(FeatureSelector):
     >>> OGFS(k=5).fit_transform(X, y).shape
     (569, 4)
     """
+
+
+@method("asy-os", workers=1)
+class AsyOS(ModelMixin, FeatureSelector):
+    """Asynchronous substitution: workers share one prediction.
+
+    One worker gives the same answer each time; more of them, with `centre='threads'`, do not.
+
+    Examples
+    --------
+    >>> from keepnet import AsyOS
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 50, n_informative=5, random_state=0)
+    >>> AsyOS(k=5).fit(X, y).transform(X).shape[0]
+    200
+    """
+
+
+@method("grafting")
+class Grafting(ModelMixin, FeatureSelector):
+    """A newcomer enters where its slope beats lambda; then the L1 problem is solved anew.
+
+    Examples
+    --------
+    >>> from keepnet import Grafting
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 50, n_informative=5, random_state=0)
+    >>> Grafting(k=5).fit(X, y).transform(X).shape[0]
+    200
+    """
+
+
+@method("grafting-light")
+class GraftingLight(ModelMixin, FeatureSelector):
+    """Grafting with one gradient step in place of each full optimisation.
+
+    Examples
+    --------
+    >>> from keepnet import GraftingLight
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 50, n_informative=5, random_state=0)
+    >>> GraftingLight(k=5).fit(X, y).transform(X).shape[0]
+    200
+    """
+
+
+@method("l1-cd")
+class L1CD(ModelMixin, FeatureSelector):
+    """One coordinate step with a soft threshold for the feature that arrives.
+
+    Examples
+    --------
+    >>> from keepnet import L1CD
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 50, n_informative=5, random_state=0)
+    >>> L1CD(k=5).fit(X, y).transform(X).shape[0]
+    200
+    """
+
+
+@method("l0-cd")
+class L0CD(ModelMixin, FeatureSelector):
+    """One coordinate step for the feature that arrives; the k largest weights stay.
+
+    Examples
+    --------
+    >>> from keepnet import L0CD
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 50, n_informative=5, random_state=0)
+    >>> L0CD(k=5).fit(X, y).transform(X).shape[0]
+    200
+    """
+
+
+@method("lasso")
+class Lasso(ModelMixin, FeatureSelector):
+    """The L1 penalised model of all features at once, its k largest weights.
+
+    Examples
+    --------
+    >>> from keepnet import Lasso
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 50, n_informative=5, random_state=0)
+    >>> Lasso(k=5).fit(X, y).transform(X).shape[0]
+    200
+    """
+
+
+@method("l1-hinge")
+class L1Hinge(ModelMixin, FeatureSelector):
+    """The L1 penalised squared hinge of all features at once, its k largest weights.
+
+    Examples
+    --------
+    >>> from keepnet import L1Hinge
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(200, 50, n_informative=5, random_state=0)
+    >>> L1Hinge(k=5).fit(X, y).transform(X).shape[0]
+    200
+    """
+
+
+@method("proj-gd")
+class ProjGD(ModelMixin, FeatureSelector):
+    """Gradient steps on all features at once, each cut to the k largest weights.
+
+    Examples
+    --------
+    >>> from keepnet import ProjGD
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 50, n_informative=5, random_state=0)
+    >>> ProjGD(k=5).fit(X, y).transform(X).shape[0]
+    200
+    """

@@ -189,7 +189,7 @@ impl ColumnRun {
 
     /// The result so far, without the last refit.
     fn look(&self, py: Python<'_>) -> PyResult<String> {
-        let report = self.work(py, None, |run, _| run.look())?;
+        let report = self.work(py, None, |run, watch| run.look(&mut Eye::new(watch)))?;
         self.json(&report)
     }
 
@@ -201,7 +201,7 @@ impl ColumnRun {
 
     /// The whole state.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = self.run.look(Pushed::save)?;
+        let state = self.work(py, None, |run, watch| run.save(&mut Eye::new(watch)))?;
         Ok(PyBytes::new(py, &state))
     }
 

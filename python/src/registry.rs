@@ -13,6 +13,7 @@ pub fn methods() -> String {
             Stream::Features => "features",
             Stream::Groups => "groups",
             Stream::Samples => "samples",
+            Stream::Batch => "batch",
         };
         json!({
             "name": method.name,

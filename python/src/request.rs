@@ -163,7 +163,8 @@ impl Request {
         problem.check()?;
         let info = self.info()?;
         let selector = registry::make(info, &spec, &problem, plan.budget()?)?;
-        plan.add(selector.as_ref(), spec.k, &problem)?;
+        let batch = info.stream == Stream::Batch;
+        plan.add(selector.as_ref(), spec.k, &problem, batch)?;
         let mut lane = Lane::new(problem, selector);
         lane.policy = self.policy()?;
         lane.always = self.always();

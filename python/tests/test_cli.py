@@ -42,6 +42,10 @@ def command(folder, name, *more):
     flags = ["--method", name, "--output", "-", "--quiet", *more]
     flags += ["-k", "4"] if "k" in CLASSES[name]._defaults else []
     flags += ["--groups", "block:10"] if info["stream"] == "groups" else []
+    cls = CLASSES[name]
+    for setting, theirs in cls._settings.items():
+        if cls._defaults[setting] != cls._engine[setting]:
+            flags += ["--set", f"{theirs}={cls._defaults[setting]}"]
     target = "c.npy" if classifies(name) else "y.npy"
     source = "rows.npy" if info["rows"] else "x.npy"
     call = [PROGRAM, "select", folder / source, "--target", folder / target, *flags]

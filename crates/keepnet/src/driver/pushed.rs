@@ -154,6 +154,7 @@ impl Pushed {
         let held = std::mem::take(&mut self.held);
         self.offer(held, observer)?;
         let driver = &mut self.driver;
+        driver.settle(true, observer)?;
         let mut converged = true;
         for lane in &mut driver.lanes {
             converged &= lane.selector.end_scan()?;
@@ -177,7 +178,10 @@ impl Pushed {
     }
 
     /// The result so far, without the last refit; the run goes on.
-    pub fn look(&self) -> Result<RunReport> {
+    ///
+    /// Workers that are still busy are waited for.
+    pub fn look(&mut self, observer: &mut dyn Observer) -> Result<RunReport> {
+        self.driver.settle(true, observer)?;
         self.driver.report(false)
     }
 
@@ -192,7 +196,8 @@ impl Pushed {
     }
 
     /// The whole state.
-    pub fn save(&self) -> Result<Vec<u8>> {
+    pub fn save(&mut self, observer: &mut dyn Observer) -> Result<Vec<u8>> {
+        self.driver.settle(true, observer)?;
         let held: Vec<(FeatureId, &str, &ColumnData)> =
             self.held.iter().map(|c| (c.id, c.name.as_str(), &c.data)).collect();
         snapshot::encode(&(self.driver.save()?, held, self.next))
@@ -276,7 +281,7 @@ mod tests {
                         let end = (first + piece as u64).min(90);
                         let part = (first..end).map(|j| (format!("f{j}"), column(j))).collect();
                         run.push(part, &mut Quiet).unwrap();
-                        let state = run.save().unwrap();
+                        let state = run.save(&mut Quiet).unwrap();
                         run = new();
                         run.restore(&state).unwrap();
                     }
