@@ -115,6 +115,44 @@ fn selections_see_the_training_rows_only() {
 }
 
 #[test]
+fn a_selection_on_a_split_is_that_of_a_file_with_its_training_rows() {
+    let folder = Folder::new();
+    let text = classes();
+    let (mut train, mut splits) = (String::new(), "s\n".to_string());
+    for (at, line) in text.lines().enumerate() {
+        let test = at > 0 && at % 3 == 0;
+        if !test {
+            train += &format!("{line}\n");
+        }
+        if at > 0 {
+            splits += if test { "test\n" } else { "train\n" };
+        }
+    }
+    folder.write("x.csv", &text).write("train.csv", train).write("s.csv", splits);
+    for method in ["os-plus", "annealed-ridge"] {
+        let alone = folder.select(&format!("train.csv --target y -k 4 --method {method}"));
+        let names: Vec<&str> = alone["selected"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|feature| feature["name"].as_str().unwrap())
+            .collect();
+        folder.write("e.csv", format!("feature\n{}\n", names.join("\n")));
+        let called = folder.run(&format!(
+            "compare x.csv --target y -k 4 --methods {method} --splits s.csv \
+             --external alone=e.csv --output - --quiet"
+        ));
+        let tidy = tidy(&called.fine().out);
+        for (judge, metric) in [("svm", "auc"), ("svm", "error"), ("1nn", "error"), ("tree", "auc")]
+        {
+            let (ours, alone) =
+                (&tidy[&key(method, judge, metric)], &tidy[&key("alone", judge, metric)]);
+            assert!((ours[0] - alone[0]).abs() < 1e-9, "{method} {judge} {metric}");
+        }
+    }
+}
+
+#[test]
 fn numbers_are_judged_by_least_squares_and_the_truth_by_recall() {
     let folder = Folder::new();
     folder.write("x.csv", small_csv()).write("truth.csv", "index,name,weight\n0,a,2\n1,b,-3\n");

@@ -258,8 +258,8 @@ impl Judged<'_> {
         steps: &mut Steps,
     ) -> Result<()> {
         let target = &self.problem.target;
-        let part = found.len().div_ceil(20).max(1);
-        for (at, part) in found.chunks(part).enumerate() {
+        let size = found.len().div_ceil(20).max(1);
+        for (at, part) in found.chunks(size).enumerate() {
             let scores: Vec<Vec<_>> = part
                 .par_iter()
                 .map(|one| {
@@ -285,7 +285,7 @@ impl Judged<'_> {
                     all.push(place(""), metric, value);
                 }
             }
-            steps.share((at * part.len()) as f64 / found.len() as f64);
+            steps.share((at * size + part.len()) as f64 / found.len() as f64);
         }
         Ok(())
     }
