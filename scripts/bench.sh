@@ -27,11 +27,13 @@ if [ "$quick" = quick ]; then
     "$bin/wide" 20000 2000 2
     "$bin/files" 20000 2000 1
     "$bin/svm" 2000 50000 1 per-row=200
+    "$bin/asy" 1000 2048 1
     "$bin/examples/parse_speed" 10
 else
     "$bin/os_blocked"
     "$bin/wide"
     "$bin/files"
     "$bin/svm"
+    "$bin/asy"
     "$bin/examples/parse_speed"
 fi

@@ -122,7 +122,8 @@ fn a_wrong_call_is_told_once() {
     assert!(said(&output).contains("none.npy"));
 }
 
-/// Averages of shares add up to those of all rows, to rounding.
+/// Averages of shares add up to those of all rows, to the rounding of averages held in f32: the
+/// bound of `keepnet merge` in `keepnet-cli/tests/rows.rs`.
 #[test]
 fn rows_on_four_ranks_give_the_selection_of_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -141,7 +142,7 @@ fn rows_on_four_ranks_give_the_selection_of_one() {
     let (got, want) = (json(folder.path().join("r.json")), json(folder.path().join("one.json")));
     assert_eq!(got["rows"], want["rows"]);
     for ((i, a), (j, b)) in selected(&got).iter().zip(&selected(&want)) {
-        assert!(i == j && (a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{i} {a} {j} {b}");
+        assert!(i == j && (a - b).abs() <= 1e-6 * (1.0 + b.abs()), "{i} {a} {j} {b}");
     }
 }
 
