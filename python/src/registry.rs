@@ -4,17 +4,22 @@ use keepnet::registry::{Stream, methods as all};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
+/// The name of what flows past.
+pub fn stream(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Features => "features",
+        Stream::Groups => "groups",
+        Stream::Samples => "samples",
+        Stream::Batch => "batch",
+    }
+}
+
 /// Every method with its settings, as JSON.
 #[pyfunction]
 pub fn methods() -> String {
     let one = |method: &&'static keepnet::MethodInfo| -> Value {
         let setting = |s: &keepnet::registry::SettingInfo| json!({"name": s.name, "default": s.default, "help": s.help});
-        let stream = match method.stream {
-            Stream::Features => "features",
-            Stream::Groups => "groups",
-            Stream::Samples => "samples",
-            Stream::Batch => "batch",
-        };
+        let stream = stream(method.stream);
         json!({
             "name": method.name,
             "stream": stream,

@@ -16,6 +16,8 @@ use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use serde::Deserialize;
 
+use crate::registry::stream;
+
 /// An order by name or by the places of the features.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
@@ -201,10 +203,7 @@ impl Said<'_> {
         let notes: Vec<String> = notes.iter().chain(&self.request.notes).cloned().collect();
         let (spec, always) = (self.request.spec()?, self.request.always());
         let warnings = warnings(&notes, &spec, integral, &always, report);
-        let stream = match self.request.info()?.stream {
-            Stream::Groups => "groups",
-            _ => "features",
-        };
+        let stream = stream(self.request.info()?.stream);
         self.json(report, stream, &warnings)
     }
 
