@@ -151,7 +151,7 @@ fn a_second_run_has_the_same_digits_outside_run() {
 #[test]
 fn threads_and_blocks_change_no_digit() {
     let folder = Folder::new();
-    folder.run("generate equicorrelated --set n=3000 --output x.npy").fine();
+    folder.run("generate equicorrelated --set n=20000 --output x.npy").fine();
     let call = "x.npy --target f1000 -k 20";
     let reference = outside_run(folder.select(call));
     for threads in [1, 2, 5] {
@@ -159,8 +159,10 @@ fn threads_and_blocks_change_no_digit() {
         assert_eq!(reference, other, "{threads} threads");
     }
     // A smaller limit makes narrower blocks; the trace has a point a block and may differ.
-    let mut narrow = outside_run(folder.select(&format!("{call} --memory 12MB")));
+    let mut narrow = outside_run(folder.select(&format!("{call} --memory 22MB")));
     let mut reference = reference;
+    let points = |result: &Value| result["trace"].as_array().unwrap().len();
+    assert!(points(&narrow) > points(&reference), "{} {}", points(&narrow), points(&reference));
     for result in [&mut narrow, &mut reference] {
         result.as_object_mut().unwrap().remove("trace").unwrap();
     }

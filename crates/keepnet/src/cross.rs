@@ -39,7 +39,7 @@ fn some(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
     let pairs = v.len().div_ceil(BLOCK.1);
     let mut lanes = vec![[Lanes::default(); BLOCK.1]; columns.len() * pairs];
     if columns.iter().any(Column::is_dense) {
-        for tile in kernel::tiles(v[0].len()) {
+        for tile in kernel::tiles(v[0].len(), v.len()) {
             let part: Vec<&[f64]> = v.iter().map(|v| &v[tile.clone()]).collect();
             let here =
                 columns.iter().map(|x| if x.is_dense() { x.slice(tile.clone()) } else { *x });
@@ -59,8 +59,8 @@ fn some(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
     }
 }
 
-/// Adds one tile of up to three columns times up to two vectors. Columns that are not dense are
-/// left out.
+/// Adds one tile of some columns times up to two vectors. Columns that are not dense are left
+/// out.
 fn add(columns: &[Column<'_>], v: &[&[f64]], lanes: &mut [[Lanes; BLOCK.1]]) {
     match *columns {
         [Column::F32(a), Column::F32(b), Column::F32(c)] => block([a, b, c], v, lanes),
@@ -97,7 +97,7 @@ pub fn combine(columns: &[Column<'_>], w: &[f64], out: &mut [f64]) {
         columns.iter().zip(w).for_each(|(x, w)| x.axpy(*w, out));
         return;
     }
-    let tile_rows = kernel::tiles(out.len()).next().map_or(1, |tile| tile.len().max(1));
+    let tile_rows = kernel::tiles(out.len(), 1).next().map_or(1, |tile| tile.len().max(1));
     let work = |(at, out): (usize, &mut [f64])| {
         let rows = at * tile_rows..at * tile_rows + out.len();
         for (x, w) in columns.chunks(4).zip(w.chunks(4)) {

@@ -11,12 +11,13 @@ use crate::vector::{Vector, on_best};
 const CHAINS: usize = 4;
 /// Vectors of one product of several, where the others hide the latency.
 const TILE_CHAINS: usize = 2;
-/// Rows of a tile: a dozen f64 vectors of this length fit the first-level cache.
-const TILE_ROWS: usize = 256;
+/// Values of a tile: its vectors should fit the first-level cache.
+const TILE: usize = 3072;
 
-/// Row tiles in which a set of columns is worked through, so that vectors stay in cache.
-pub fn tiles(rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    (0..rows).step_by(TILE_ROWS).map(move |at| at..rows.min(at + TILE_ROWS))
+/// Row tiles in which a set of columns is worked through, so that as many vectors stay in cache.
+pub fn tiles(rows: usize, vectors: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let tile = (TILE / vectors.max(1)).clamp(256, 1024) / 8 * 8;
+    (0..rows).step_by(tile).map(move |at| at..rows.min(at + tile))
 }
 
 /// Sum of `4 C` lanes, pairwise.
@@ -106,14 +107,28 @@ pub fn add_products<T: Element, const J: usize, const G: usize>(
     on_best!(s => {
         let rows = x[0].len();
         let count = rows / (4 * TILE_CHAINS);
-        let xs = x.map(|x| &steps::<T, TILE_CHAINS>(x).0[..count]);
-        let vs = v.map(|v| &steps::<f64, TILE_CHAINS>(v).0[..count]);
-        let mut sums: [[[_; TILE_CHAINS]; G]; J] = std::array::from_fn(|j| {
-            std::array::from_fn(|g| lanes[j][g].0.map(|lane| s.load64(&lane)))
-        });
+        // Loops and no closures: one that is not inlined would lose the vector unit.
+        let (mut xs, mut vs): ([&[_]; J], [&[_]; G]) = ([&[]; J], [&[]; G]);
+        for j in 0..J {
+            xs[j] = &steps::<T, TILE_CHAINS>(x[j]).0[..count];
+        }
+        for g in 0..G {
+            vs[g] = &steps::<f64, TILE_CHAINS>(v[g]).0[..count];
+        }
+        let mut sums = [[[s.splat(0.0); TILE_CHAINS]; G]; J];
+        for j in 0..J {
+            for g in 0..G {
+                for c in 0..TILE_CHAINS {
+                    sums[j][g][c] = s.load64(&lanes[j][g].0[c]);
+                }
+            }
+        }
         for i in 0..count {
             for c in 0..TILE_CHAINS {
-                let a: [_; J] = std::array::from_fn(|j| T::load(s, &xs[j][i][c]));
+                let mut a = [s.splat(0.0); J];
+                for j in 0..J {
+                    a[j] = T::load(s, &xs[j][i][c]);
+                }
                 for g in 0..G {
                     let b = s.load64(&vs[g][i][c]);
                     for j in 0..J {
@@ -124,11 +139,13 @@ pub fn add_products<T: Element, const J: usize, const G: usize>(
         }
         for j in 0..J {
             for g in 0..G {
-                lanes[j][g].0 = sums[j][g].map(|sum| s.store(sum));
-                let tail = x[j].iter().zip(v[g]).skip(4 * TILE_CHAINS * count);
-                for (i, (x, v)) in tail.enumerate() {
-                    let lane = &mut lanes[j][g].0[i / 4][i % 4];
-                    *lane = x.wide().mul_add(*v, *lane);
+                for c in 0..TILE_CHAINS {
+                    lanes[j][g].0[c] = s.store(sums[j][g][c]);
+                }
+                for i in 4 * TILE_CHAINS * count..rows {
+                    let at = i - 4 * TILE_CHAINS * count;
+                    let lane = &mut lanes[j][g].0[at / 4][at % 4];
+                    *lane = x[j][i].wide().mul_add(v[g][i], *lane);
                 }
             }
         }
