@@ -24,7 +24,12 @@ if ! have mpicc || ! have mpirun || ! clang_there; then
     exit 0
 fi
 
-cargo build --release -p keepnet-cli -p keepnet-mpi --features keepnet-mpi/mpi
+# The whole workspace each time: a part of it would build common crates with other features anew.
+with="--release --workspace --features keepnet-mpi/mpi"
+# shellcheck disable=SC2086
+cargo build $with --bins
 [ "${1:-}" = build ] && exit 0
-cargo clippy --release -p keepnet-mpi --features mpi --all-targets -- -D warnings
-cargo test --release -p keepnet-mpi --features mpi
+# shellcheck disable=SC2086
+cargo clippy $with --all-targets -- -D warnings
+# shellcheck disable=SC2086
+cargo test $with --test mpi
