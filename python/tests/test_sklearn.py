@@ -28,7 +28,8 @@ def is_sequential(name):
 
 
 def is_statistical(name):
-    return not METHODS[name]["rows"] and not METHODS[name]["has_loss"]
+    method = METHODS[name]
+    return not method["rows"] and not method["has_loss"] and method["stream"] != "batch"
 
 
 def excused(estimator):
