@@ -24,11 +24,13 @@ if ! have mpicc || ! have mpirun || ! clang_there; then
     exit 0
 fi
 
-# The whole workspace each time: a part of it would build common crates with other features anew.
+# The whole workspace each time: a part of it would build common crates with other features anew,
+# and so would a build beside the tests, which bring the program along.
 with="--release --workspace --features keepnet-mpi/mpi"
-# shellcheck disable=SC2086
-cargo build $with --bins
-[ "${1:-}" = build ] && exit 0
+if [ "${1:-}" = build ]; then
+    # shellcheck disable=SC2086
+    exec cargo build $with --bins
+fi
 # shellcheck disable=SC2086
 cargo clippy $with --all-targets -- -D warnings
 # shellcheck disable=SC2086
