@@ -41,7 +41,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "WAY", default_value = "error", hide_default_value = true)]
     #[arg(help_heading = "Method")]
     pub missing: String,
-    /// Folds (5), repeated folds (5x30), holdout:R[:SHARE], or a CSV file with a column a split [default: 5]
+    /// Folds (5), repeated folds (5x30), holdout:R or holdout:R:SHARE, or a CSV file with a column a split [default: 5]
     #[arg(long, value_name = "SPEC", default_value = "5", hide_default_value = true)]
     #[arg(help_heading = "Judging")]
     pub splits: String,

@@ -183,7 +183,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     pending.publish()
 }
 
-/// Removes a file that [`write`] wrote, and what a killed run left beside it.
+/// Removes a file that [`write()`] wrote, and what a killed run left beside it.
 pub fn remove(path: &Path) -> Result<()> {
     let path = resolved(path);
     for path in [beside(&path), path] {
