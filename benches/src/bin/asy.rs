@@ -1,4 +1,4 @@
-//! (e) `asy-os` in the setting of Figure 3 of its paper: n = 1000, p = 8192, s = 64 for
+//! (f) `asy-os` in the setting of Figure 3 of its paper: n = 1000, p = 8192, s = 64 for
 //! regression and 32 for classification; and what one update of the centre costs.
 //!
 //! For 1, 2, 4 and 8 workers on threads: the time until the centre's loss is at a fixed level,
