@@ -23,13 +23,16 @@ use crate::frame::Frame;
 use crate::kernel;
 use crate::linalg::Square;
 use crate::refit::Outputs;
-use crate::select::rows::{Against, Rows, TOGETHER};
+use crate::select::rows::{Against, Rows};
 use crate::snapshot::{decode, encode};
 
 /// Room for rounding in a bound that must hold.
 const MARGIN: f64 = 1.0 + 1e-9;
 /// Features looked at for company when products are computed.
-const LOOK: usize = 64;
+const LOOK: usize = 16;
+/// Newcomers whose products are computed together; more would be computed in vain, as the bound
+/// settles most of them by their turn.
+const COMPANY: usize = 4;
 /// Failed bounds after which a fresh gradient is worth its cost, at first and at most.
 const PATIENCE: (usize, usize) = (4, 64);
 
@@ -155,7 +158,7 @@ impl GramWork {
         if !rows.has(t, &features[t]) {
             let mut group = vec![t];
             for i in t + 1..features.len().min(t + LOOK) {
-                if group.len() == TOGETHER {
+                if group.len() == COMPANY {
                     break;
                 }
                 let needed = !rows.has(i, &features[i])
