@@ -1,8 +1,8 @@
 //! (a) `os` with fixed steps against the plain recurrence, two matrix-vector products an arrival.
 //!
 //! Both sides hold the same f32 columns and use the engine's own kernels; the plain side takes
-//! `X_S w` by `combine` and `[X_S, x]'g` by `cross`, one arrival after the other. The kept sets
-//! must be the same.
+//! `X_S w` by `combine` and `[X_S, x]'g` by `cross`, one arrival after the other. Both end with the
+//! refit; `os` checks its columns on top. The kept sets must be the same.
 //!
 //! Usage: os_blocked [n] [p] [k] [rounds] [scans] [loss=NAME]; the defaults are 20,000, 1,500,
 //! 100, 3, 2 and every loss.
@@ -10,7 +10,11 @@
 use std::sync::Arc;
 
 use keepnet::cross::{combine, cross};
-use keepnet::{Column, LossKind, MethodSpec, Problem, RunOptions};
+use keepnet::frame::Frame;
+use keepnet::kept::{Kept, KeptSet};
+use keepnet::refit::{Outputs, refit};
+use keepnet::target::Covariate;
+use keepnet::{Budget, Column, LossKind, MethodSpec, Problem, RunOptions};
 use keepnet_bench::{
     Args, Seconds, Wide, load, mib, peak_bytes, pool, reset_peak, resident, select, thread_counts,
     timed,
@@ -57,6 +61,15 @@ fn plain(
             entered += 1;
         }
     }
+    let frame = Frame::new(problem, false);
+    let mut kept = KeptSet::new(Budget::unlimited());
+    for id in &ids {
+        let values = (0..n).map(|i| column(*id).get(i)).collect();
+        let column = Covariate { name: id.to_string(), values };
+        kept.push_covariate(&column, frame.stats(&column.values))?;
+    }
+    let kept: Vec<&Kept> = kept.slots().iter().collect();
+    refit(&frame, &kept, &Outputs::new(problem, kind, None)?)?;
     ids.sort_unstable();
     Ok((ids, entered))
 }

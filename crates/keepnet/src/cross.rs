@@ -9,124 +9,121 @@
 //! `width n` bytes a column. Threads split columns, never rows, and a product has the same digits
 //! whatever is computed beside it, so neither blocks nor threads show in a result.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::column::Column;
 use crate::kernel::{self, Element, Lanes};
 
-/// Columns that one thread takes at a time.
-const COLUMNS: usize = 18;
-/// Columns and vectors whose products are summed in registers, all at once.
-const BLOCK: (usize, usize) = (3, 2);
+/// Products from which on threads pay.
+const PARALLEL: usize = 1 << 16;
+/// Rows of a sum of columns that one thread takes at a time.
+const ROWS: usize = 2048;
 
 /// `out[j * v.len() + g] = sum_i columns[j]_i v[g]_i`.
 pub fn cross(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
     if v.is_empty() || columns.is_empty() {
         return;
     }
-    let work = columns.chunks(COLUMNS).zip(out.chunks_mut(COLUMNS * v.len()));
-    let parallel =
-        rayon::current_num_threads() > 1 && columns.len() * v.len() * v[0].len() > 1 << 16;
-    if parallel {
-        let work: Vec<_> = work.collect();
-        work.into_par_iter().for_each(|(columns, out)| some(columns, v, out));
-    } else {
-        work.for_each(|(columns, out)| some(columns, v, out));
+    let threads = rayon::current_num_threads();
+    if threads == 1 || columns.len() * v.len() * v[0].len() < PARALLEL {
+        return some(columns, v, out);
     }
+    let share = columns.len().div_ceil(threads).next_multiple_of(6);
+    let work: Vec<_> = columns.chunks(share).zip(out.chunks_mut(share * v.len())).collect();
+    work.into_par_iter().for_each(|(columns, out)| some(columns, v, out));
 }
 
 fn some(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
-    let pairs = v.len().div_ceil(BLOCK.1);
-    let mut lanes = vec![[Lanes::default(); BLOCK.1]; columns.len() * pairs];
-    if columns.iter().any(Column::is_dense) {
-        for tile in kernel::tiles(v[0].len(), v.len()) {
-            let part: Vec<&[f64]> = v.iter().map(|v| &v[tile.clone()]).collect();
-            let here =
-                columns.iter().map(|x| if x.is_dense() { x.slice(tile.clone()) } else { *x });
-            let here: Vec<Column<'_>> = here.collect();
-            for (part, lanes) in part.chunks(BLOCK.1).zip(lanes.chunks_mut(columns.len())) {
-                for (columns, lanes) in here.chunks(BLOCK.0).zip(lanes.chunks_mut(BLOCK.0)) {
-                    add(columns, part, lanes);
-                }
-            }
-        }
-    }
-    for (j, (column, out)) in columns.iter().zip(out.chunks_mut(v.len())).enumerate() {
-        for (g, (out, v)) in out.iter_mut().zip(v).enumerate() {
-            let lanes = &lanes[g / BLOCK.1 * columns.len() + j][g % BLOCK.1];
+    let mut lanes = vec![Lanes::default(); columns.len() * v.len()];
+    Dense::new(columns).add_products(0..v[0].len(), v, &mut lanes);
+    let sums = lanes.chunks(v.len()).zip(out.chunks_mut(v.len()));
+    for (column, (lanes, out)) in columns.iter().zip(sums) {
+        for ((lanes, v), out) in lanes.iter().zip(v).zip(out) {
             *out = if column.is_dense() { lanes.sum() } else { column.dot(v) };
         }
     }
 }
 
-/// Adds one tile of some columns times up to two vectors. Columns that are not dense are left
-/// out.
-fn add(columns: &[Column<'_>], v: &[&[f64]], lanes: &mut [[Lanes; BLOCK.1]]) {
-    match *columns {
-        [Column::F32(a), Column::F32(b), Column::F32(c)] => block([a, b, c], v, lanes),
-        [Column::F64(a), Column::F64(b), Column::F64(c)] => block([a, b, c], v, lanes),
-        [Column::F32(a), Column::F32(b)] => block([a, b], v, lanes),
-        [Column::F64(a), Column::F64(b)] => block([a, b], v, lanes),
-        [Column::F32(a)] => block([a], v, lanes),
-        [Column::F64(a)] => block([a], v, lanes),
-        _ if columns.len() > 1 => {
-            let each = columns.iter().zip(lanes);
-            each.for_each(|(x, lanes)| add(&[*x], v, std::slice::from_mut(lanes)));
-        }
-        _ => {}
-    }
-}
-
-fn block<T: Element, const J: usize>(x: [&[T]; J], v: &[&[f64]], lanes: &mut [[Lanes; BLOCK.1]]) {
-    let lanes: &mut [_; J] = lanes.try_into().expect("a set of sums for each column");
-    match *v {
-        [a, b] => kernel::add_products(x, [a, b], lanes),
-        [a] => {
-            let mut one = lanes.map(|lanes| [lanes[0]]);
-            kernel::add_products(x, [a], &mut one);
-            one.iter().zip(lanes).for_each(|(sums, lanes)| lanes[0] = sums[0]);
-        }
-        _ => {}
-    }
-}
-
-/// `out_i += sum_j w_j x_j,i` over dense columns in row tiles, several columns a pass.
+/// `out_i += sum_j w_j x_j,i`, several dense columns a pass.
 pub fn combine(columns: &[Column<'_>], w: &[f64], out: &mut [f64]) {
-    let dense = columns.iter().all(Column::is_dense);
-    if !dense {
+    if !columns.iter().all(Column::is_dense) {
         columns.iter().zip(w).for_each(|(x, w)| x.axpy(*w, out));
         return;
     }
-    let tile_rows = kernel::tiles(out.len(), 1).next().map_or(1, |tile| tile.len().max(1));
-    let work = |(at, out): (usize, &mut [f64])| {
-        let rows = at * tile_rows..at * tile_rows + out.len();
-        for (x, w) in columns.chunks(4).zip(w.chunks(4)) {
-            combine_tile(x, w, rows.clone(), out);
-        }
-    };
+    let dense = Dense::new(columns);
     // Rows may be split here: a row's sum runs over the columns in the same order anyway.
-    if rayon::current_num_threads() > 1 && columns.len() * out.len() > 1 << 16 {
-        out.par_chunks_mut(tile_rows).enumerate().for_each(work);
+    if rayon::current_num_threads() > 1 && columns.len() * out.len() > PARALLEL {
+        out.par_chunks_mut(ROWS).enumerate().for_each(|(at, out)| {
+            dense.combine(at * ROWS..at * ROWS + out.len(), w, out);
+        });
     } else {
-        out.chunks_mut(tile_rows).enumerate().for_each(work);
+        dense.combine(0..out.len(), w, out);
     }
 }
 
-fn combine_tile(x: &[Column<'_>], w: &[f64], rows: std::ops::Range<usize>, out: &mut [f64]) {
-    match (x, w) {
-        ([Column::F32(a), Column::F32(b), Column::F32(c), Column::F32(d)], [p, q, r, s]) => {
-            let x = [a, b, c, d].map(|x| &x[rows.clone()]);
-            kernel::axpy4([*p, *q, *r, *s], x, out);
+/// The dense ones of some columns, in runs of one storage.
+pub(crate) struct Dense<'a>(Vec<(usize, Run<'a>)>);
+
+enum Run<'a> {
+    F32(Vec<&'a [f32]>),
+    F64(Vec<&'a [f64]>),
+}
+
+impl<'a> Dense<'a> {
+    pub(crate) fn new(columns: &[Column<'a>]) -> Self {
+        let mut runs: Vec<(usize, Run<'a>)> = Vec::new();
+        let mut next = 0;
+        for (j, column) in columns.iter().enumerate() {
+            let last = runs.last_mut().filter(|_| next == j).map(|(_, run)| run);
+            match (*column, last) {
+                (Column::F32(x), Some(Run::F32(run))) => run.push(x),
+                (Column::F64(x), Some(Run::F64(run))) => run.push(x),
+                (Column::F32(x), _) => runs.push((j, Run::F32(vec![x]))),
+                (Column::F64(x), _) => runs.push((j, Run::F64(vec![x]))),
+                _ => continue,
+            }
+            next = j + 1;
         }
-        _ => {
-            for (x, w) in x.iter().zip(w) {
-                match *x {
-                    Column::F32(x) => kernel::axpy(*w, &x[rows.clone()], out),
-                    Column::F64(x) => kernel::axpy(*w, &x[rows.clone()], out),
-                    _ => {}
+        Self(runs)
+    }
+
+    /// Adds to `lanes[j * v.len() + g]` the products of `rows` of column `j` with `v[g]`, which
+    /// holds those rows only.
+    pub(crate) fn add_products(&self, rows: Range<usize>, v: &[&[f64]], lanes: &mut [Lanes]) {
+        for (first, run) in &self.0 {
+            let lanes = &mut lanes[first * v.len()..];
+            match run {
+                Run::F32(x) => tiled_products(x, rows.clone(), v, lanes),
+                Run::F64(x) => tiled_products(x, rows.clone(), v, lanes),
+            }
+        }
+    }
+
+    /// `out_i += sum_j w_j x_j,i` over `rows`, which `out` holds.
+    pub(crate) fn combine(&self, rows: Range<usize>, w: &[f64], out: &mut [f64]) {
+        for tile in kernel::tiles(rows.len(), 2) {
+            let out = &mut out[tile.clone()];
+            let rows = rows.start + tile.start..rows.start + tile.end;
+            for (first, run) in &self.0 {
+                match run {
+                    Run::F32(x) => kernel::add_combination(&w[*first..], &part(x, &rows), out),
+                    Run::F64(x) => kernel::add_combination(&w[*first..], &part(x, &rows), out),
                 }
             }
         }
+    }
+}
+
+fn part<'a, T>(x: &[&'a [T]], rows: &Range<usize>) -> Vec<&'a [T]> {
+    x.iter().map(|x| &x[rows.clone()]).collect()
+}
+
+fn tiled_products<T: Element>(x: &[&[T]], rows: Range<usize>, v: &[&[f64]], lanes: &mut [Lanes]) {
+    for tile in kernel::tiles(rows.len(), v.len()) {
+        let here = rows.start + tile.start..rows.start + tile.end;
+        kernel::add_products(&part(x, &here), &part(v, &tile), lanes);
     }
 }
 

@@ -4,19 +4,21 @@
 //! multiply-add, so its digits depend on neither the processor nor on how columns are grouped
 //! into blocks or threads.
 
+mod many;
+
 pub use crate::vector::Element;
+pub use many::{Lanes, add_combination, add_products};
+
 use crate::vector::{Vector, on_best};
 
 /// Vectors of a single reduction: four hide the latency of a multiply-add.
 const CHAINS: usize = 4;
-/// Vectors of one product of several, where the others hide the latency.
-const TILE_CHAINS: usize = 2;
-/// Values of a tile: its vectors should fit the first-level cache.
-const TILE: usize = 3072;
-
-/// Row tiles in which a set of columns is worked through, so that as many vectors stay in cache.
+/// Vectors of one sum of three, where the others hide the latency.
+const FEW_CHAINS: usize = 2;
+/// Row tiles in which a set of columns is worked through, so that as many vectors stay in the
+/// second cache; a column's share of a tile must be long enough to stream from the third.
 pub fn tiles(rows: usize, vectors: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    let tile = (TILE / vectors.max(1)).clamp(256, 1024) / 8 * 8;
+    let tile = (8192 / vectors.max(1)).clamp(1024, 4096) / 8 * 8;
     (0..rows).step_by(tile).map(move |at| at..rows.min(at + tile))
 }
 
@@ -82,76 +84,6 @@ pub fn sum(x: &[f64]) -> f64 {
     })
 }
 
-/// The running sums of one product among several.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Lanes([[f64; 4]; TILE_CHAINS]);
-
-impl Lanes {
-    /// The product.
-    #[must_use]
-    pub fn sum(&self) -> f64 {
-        fold(self.0)
-    }
-}
-
-/// Adds `x[j]_i v[g]_i` to the sums of all products of `J` columns and `G` vectors.
-///
-/// Three columns by two vectors fill the sixteen registers of the vector unit: twelve sums, three
-/// values, one factor. Called tile after tile with a multiple of eight rows each but the last; a
-/// product has the same digits whichever others share its pass and wherever the tiles end.
-pub fn add_products<T: Element, const J: usize, const G: usize>(
-    x: [&[T]; J],
-    v: [&[f64]; G],
-    lanes: &mut [[Lanes; G]; J],
-) {
-    on_best!(s => {
-        let rows = x[0].len();
-        let count = rows / (4 * TILE_CHAINS);
-        // Loops and no closures: one that is not inlined would lose the vector unit.
-        let (mut xs, mut vs): ([&[_]; J], [&[_]; G]) = ([&[]; J], [&[]; G]);
-        for j in 0..J {
-            xs[j] = &steps::<T, TILE_CHAINS>(x[j]).0[..count];
-        }
-        for g in 0..G {
-            vs[g] = &steps::<f64, TILE_CHAINS>(v[g]).0[..count];
-        }
-        let mut sums = [[[s.splat(0.0); TILE_CHAINS]; G]; J];
-        for j in 0..J {
-            for g in 0..G {
-                for c in 0..TILE_CHAINS {
-                    sums[j][g][c] = s.load64(&lanes[j][g].0[c]);
-                }
-            }
-        }
-        for i in 0..count {
-            for c in 0..TILE_CHAINS {
-                let mut a = [s.splat(0.0); J];
-                for j in 0..J {
-                    a[j] = T::load(s, &xs[j][i][c]);
-                }
-                for g in 0..G {
-                    let b = s.load64(&vs[g][i][c]);
-                    for j in 0..J {
-                        sums[j][g][c] = s.fma(a[j], b, sums[j][g][c]);
-                    }
-                }
-            }
-        }
-        for j in 0..J {
-            for g in 0..G {
-                for c in 0..TILE_CHAINS {
-                    lanes[j][g].0[c] = s.store(sums[j][g][c]);
-                }
-                for i in 4 * TILE_CHAINS * count..rows {
-                    let at = i - 4 * TILE_CHAINS * count;
-                    let lane = &mut lanes[j][g].0[at / 4][at % 4];
-                    *lane = x[j][i].wide().mul_add(v[g][i], *lane);
-                }
-            }
-        }
-    });
-}
-
 /// `v_i += scale x_i`.
 pub fn axpy<T: Element>(scale: f64, x: &[T], v: &mut [f64]) {
     debug_assert_eq!(x.len(), v.len());
@@ -168,36 +100,15 @@ pub fn axpy<T: Element>(scale: f64, x: &[T], v: &mut [f64]) {
     });
 }
 
-/// `v_i += sum of scale[j] x[j]_i`, four columns a pass over `v`, added in their order.
-pub fn axpy4<T: Element>(scale: [f64; 4], x: [&[T]; 4], v: &mut [f64]) {
-    on_best!(s => {
-        let parts = x.map(|x| x[..v.len()].as_chunks::<4>());
-        let (vs, v_tail) = v.as_chunks_mut::<4>();
-        let w = scale.map(|scale| s.splat(scale));
-        for (i, v) in vs.iter_mut().enumerate() {
-            let mut sum = s.load64(v);
-            for j in 0..4 {
-                sum = s.fma(w[j], T::load(s, &parts[j].0[i]), sum);
-            }
-            *v = s.store(sum);
-        }
-        for (i, v) in v_tail.iter_mut().enumerate() {
-            for j in 0..4 {
-                *v = scale[j].mul_add(parts[j].1[i].wide(), *v);
-            }
-        }
-    });
-}
-
 /// `sum x_i g_i`, `sum x_i d_i` and `sum x_i^2 d_i` in one pass: slope and curvature of a column.
 pub fn slope_curve<T: Element>(x: &[T], g: &[f64], d: &[f64]) -> (f64, f64, f64) {
     on_best!(s => {
-        let (xs, x_tail) = steps::<T, TILE_CHAINS>(x);
-        let (gs, g_tail) = steps::<f64, TILE_CHAINS>(g);
-        let (ds, d_tail) = steps::<f64, TILE_CHAINS>(d);
-        let mut sums = [[s.splat(0.0); TILE_CHAINS]; 3];
+        let (xs, x_tail) = steps::<T, FEW_CHAINS>(x);
+        let (gs, g_tail) = steps::<f64, FEW_CHAINS>(g);
+        let (ds, d_tail) = steps::<f64, FEW_CHAINS>(d);
+        let mut sums = [[s.splat(0.0); FEW_CHAINS]; 3];
         for ((x, g), d) in xs.iter().zip(gs).zip(ds) {
-            for c in 0..TILE_CHAINS {
+            for c in 0..FEW_CHAINS {
                 let x = T::load(s, &x[c]);
                 let xd = s.mul(x, s.load64(&d[c]));
                 sums[0][c] = s.fma(x, s.load64(&g[c]), sums[0][c]);

@@ -1,10 +1,9 @@
 //! Losses other than squared: prediction, gradient and the kept set's slopes in one pass.
 //!
 //! Where the kept set fits the last cache two passes over it are as fast, and are taken. Beyond,
-//! rows are taken in chunks, each worked through in tiles that stay in cache: the tile's
-//! prediction, its gradient, and the tile's share of every kept column's slope, so each kept
-//! column is read from memory once an arrival and not twice. Chunks have a fixed size and their
-//! shares are added in order, so threads change no digit.
+//! rows are taken in chunks: the chunk's prediction, its gradient, and its share of every kept
+//! column's slope, so each kept column is read from memory once an arrival and not twice. Chunks
+//! have a fixed size and their shares are added in order, so threads change no digit.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Model, Slopes, Trial, Work};
 use crate::check::Feature;
 use crate::column::Column;
-use crate::cross::{combine, cross};
+use crate::cross::{Dense, combine, cross};
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::kernel::{self, Lanes};
@@ -22,9 +21,7 @@ use crate::snapshot::{decode, encode};
 /// Bytes of the kept set from which on one pass pays: below it stays in the last cache.
 const LARGE: u64 = 24 << 20;
 /// Rows that one thread works through at a time.
-const CHUNK: usize = 4096;
-/// Rows of a tile: a hundred f32 columns of this length fit the second cache.
-const TILE: usize = 512;
+const CHUNK: usize = 2048;
 
 pub(super) struct PassWork {
     state: State,
@@ -70,54 +67,67 @@ fn start(model: &Model, w: &[f64], b: &[f64], c: usize, u: &mut Vec<f64>) {
     }
 }
 
-/// One chunk of rows: completes `u`, writes `g` and returns the raw slopes of the columns.
-fn chunk(
+/// Completes the prediction `u` from row `first` on and writes the gradient `g` there.
+fn gradient(
     model: &Model,
-    columns: &[Column<'_>],
+    columns: &Dense<'_>,
     w: &[f64],
     c: usize,
     first: usize,
     u: &mut [f64],
     g: &mut [f64],
-) -> Vec<f64> {
-    let mut lanes = vec![[[Lanes::default()]; 4]; columns.len().div_ceil(4)];
-    for (at, (u, g)) in u.chunks_mut(TILE).zip(g.chunks_mut(TILE)).enumerate() {
-        let rows = first + at * TILE..first + at * TILE + u.len();
-        let slices: Vec<Column<'_>> = columns.iter().map(|x| x.slice(rows.clone())).collect();
-        combine_here(&slices, w, u);
-        let weight = model.frame.weight().map(|v| &v[rows.clone()]);
-        model.outputs.loss.slopes(u, &model.outputs.y[c][rows], weight, g);
-        for (slices, lanes) in slices.chunks(4).zip(&mut lanes) {
-            match *slices {
-                [Column::F32(a), Column::F32(b), Column::F32(c), Column::F32(d)] => {
-                    kernel::add_products([a, b, c, d], [g], lanes);
-                }
-                _ => {
-                    for (x, lanes) in slices.iter().zip(lanes) {
-                        let lanes = std::array::from_mut(lanes);
-                        match *x {
-                            Column::F32(x) => kernel::add_products([x], [g], lanes),
-                            Column::F64(x) => kernel::add_products([x], [g], lanes),
-                            _ => {}
-                        }
-                    }
-                }
-            }
-        }
-    }
-    lanes.iter().flatten().flatten().take(columns.len()).map(Lanes::sum).collect()
+) {
+    let rows = first..first + u.len();
+    columns.combine(rows.clone(), w, u);
+    let weight = model.frame.weight().map(|v| &v[rows.clone()]);
+    model.outputs.loss.slopes(u, &model.outputs.y[c][rows], weight, g);
 }
 
-/// `u += X w` on one tile, without threads.
-fn combine_here(slices: &[Column<'_>], w: &[f64], u: &mut [f64]) {
-    for (x, w) in slices.chunks(4).zip(w.chunks(4)) {
-        match (x, w) {
-            ([Column::F32(a), Column::F32(b), Column::F32(c), Column::F32(d)], [p, q, r, s]) => {
-                kernel::axpy4([*p, *q, *r, *s], [a, b, c, d], u);
-            }
-            _ => x.iter().zip(w).for_each(|(x, w)| x.axpy(*w, u)),
+/// Products of the columns with one vector, where threads share the rows: each chunk adds to its
+/// own sums, which are then added in order.
+fn products(columns: &Dense<'_>, count: usize, first: usize, g: &[f64]) -> Vec<f64> {
+    let mut lanes = vec![Lanes::default(); count];
+    columns.add_products(first..first + g.len(), &[g], &mut lanes);
+    lanes.iter().map(Lanes::sum).collect()
+}
+
+/// The gradient of output `c` and its raw products with dense columns.
+fn dense_slopes(
+    model: &Model,
+    columns: &[Column<'_>],
+    w: &[f64],
+    c: usize,
+    u: &mut [f64],
+    g: &mut [f64],
+) -> Vec<f64> {
+    let dense = Dense::new(columns);
+    let parallel = rayon::current_num_threads() > 1;
+    let mut raw = vec![0.0; columns.len()];
+    let work = u.chunks_mut(CHUNK).zip(g.chunks_mut(CHUNK)).enumerate();
+    if model.kept.bytes() > LARGE {
+        let one = |(at, (u, g)): (usize, (&mut [f64], &mut [f64]))| {
+            gradient(model, &dense, w, c, at * CHUNK, u, g);
+            products(&dense, columns.len(), at * CHUNK, g)
+        };
+        let parts: Vec<Vec<f64>> = if parallel {
+            work.collect::<Vec<_>>().into_par_iter().map(one).collect()
+        } else {
+            work.map(one).collect()
+        };
+        for part in parts {
+            raw.iter_mut().zip(part).for_each(|(raw, part)| *raw += part);
         }
+        return raw;
     }
+    if parallel {
+        let work: Vec<_> = work.collect();
+        work.into_par_iter()
+            .for_each(|(at, (u, g))| gradient(model, &dense, w, c, at * CHUNK, u, g));
+    } else {
+        gradient(model, &dense, w, c, 0, u, g);
+    }
+    cross(columns, &[g], &mut raw);
+    raw
 }
 
 /// Slopes of a newcomer from the gradients `g`, whose means are `sums`.
@@ -193,7 +203,6 @@ impl Work for PassWork {
     fn kept_slopes(&mut self, model: &Model, out: &mut Slopes) {
         let (count, n) = (model.count(), model.frame.n());
         let columns: Vec<Column<'_>> = model.kept.columns().collect();
-        let large = model.kept.bytes() > LARGE;
         self.g.resize_with(count, Vec::new);
         out.kept = vec![0.0; model.w.len()];
         out.intercept = vec![0.0; count];
@@ -202,24 +211,11 @@ impl Work for PassWork {
             let g = &mut self.g[c];
             g.resize(n, 0.0);
             let fresh = self.state.fresh;
-            let raw = if large && !fresh && columns.iter().all(Column::is_dense) {
+            let raw = if !fresh && columns.iter().all(Column::is_dense) {
                 // The buffer is reused: a fresh one an arrival would cost its page faults.
                 let u = &mut self.state.u[c];
                 start(model, &model.w, &model.b, c, u);
-                let work = u.chunks_mut(CHUNK).zip(g.chunks_mut(CHUNK)).enumerate();
-                let one = |(at, (u, g)): (usize, (&mut [f64], &mut [f64]))| {
-                    chunk(model, &columns, &w, c, at * CHUNK, u, g)
-                };
-                let parts: Vec<Vec<f64>> = if rayon::current_num_threads() > 1 {
-                    work.collect::<Vec<_>>().into_par_iter().map(one).collect()
-                } else {
-                    work.map(one).collect()
-                };
-                let mut raw = vec![0.0; columns.len()];
-                for part in parts {
-                    raw.iter_mut().zip(part).for_each(|(raw, part)| *raw += part);
-                }
-                raw
+                dense_slopes(model, &columns, &w, c, u, g)
             } else {
                 if !fresh {
                     let u = &mut self.state.u[c];
@@ -232,7 +228,9 @@ impl Work for PassWork {
                 cross(&columns, &[g], &mut raw);
                 raw
             };
-            let (sum, total) = (kernel::sum(&self.g[c]), model.frame.weight_sum());
+            // Without an intercept nothing asks for the sum.
+            let sum = if model.frame.centred() { kernel::sum(&self.g[c]) } else { 0.0 };
+            let total = model.frame.weight_sum();
             kept_slopes(model, &raw, sum, c, &mut out.kept);
             out.intercept[c] = sum / total;
         }
