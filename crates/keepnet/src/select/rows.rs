@@ -42,11 +42,19 @@ pub(super) struct Against<'a> {
     pub(super) extra: &'a [&'a [f64]],
 }
 
+impl<'a> Against<'a> {
+    fn targets(&self) -> Vec<Column<'a>> {
+        self.extra.iter().map(|y| Column::F64(y)).collect()
+    }
+}
+
 /// The rows of one block, and buffers that outlive it.
 #[derive(Default)]
 pub(super) struct Rows {
     rows: Vec<Option<Row>>,
     spread: Vec<Vec<f64>>,
+    /// The features of the last group, whose vectors `spread` still holds.
+    group: Vec<usize>,
     by_row: ByRow,
 }
 
@@ -55,6 +63,7 @@ impl Rows {
     pub(super) fn reset(&mut self, features: usize) {
         self.rows.clear();
         self.rows.resize_with(features, || None);
+        self.group.clear();
     }
 
     /// Whether the products of feature `t` should not be computed ahead of its turn: they have
@@ -77,11 +86,14 @@ impl Rows {
         features: &[Feature<'_>],
         group: &[usize],
     ) {
-        let columns: Vec<Column<'_>> = against.kept.columns().collect();
+        let kept: Vec<Column<'_>> = against.kept.columns().collect();
         let count = against.scales.len();
-        let slots = columns.len();
-        let group_features: Vec<&Feature<'_>> = group.iter().map(|t| &features[*t]).collect();
-        let all = self.products(against, &group_features, columns);
+        let slots = kept.len();
+        for (g, t) in group.iter().enumerate() {
+            self.spread(against, g, &features[*t]);
+        }
+        self.group = group.to_vec();
+        let all = self.products(0..group.len() * count, &[kept, against.targets()].concat());
         let width = group.len() * count;
         for (g, t) in group.iter().enumerate() {
             let own = g * count..(g + 1) * count;
@@ -115,37 +127,47 @@ impl Rows {
         if stale.is_empty() && !changed {
             return row;
         }
-        let columns =
+        let mut columns =
             stale.iter().map(|slot| against.kept.slots()[*slot].column()).collect::<Vec<_>>();
-        let fresh = self.products(against, &[feature], columns);
+        if changed {
+            columns.extend(against.targets());
+        }
+        // Sample weights stay; other scales may have moved on since the group was taken.
+        let known = self.group.iter().position(|other| *other == t);
+        let at = match known.filter(|_| against.scales.iter().all(Option::is_none)) {
+            Some(at) => at,
+            None => {
+                self.spread(against, self.group.len(), feature);
+                self.group.len()
+            }
+        };
+        let fresh = self.products(at * count..(at + 1) * count, &columns);
         let (fresh, extra) = fresh.split_at(stale.len() * count);
         for (slot, fresh) in stale.iter().zip(fresh.chunks(count)) {
             row.kept[slot * count..(slot + 1) * count].copy_from_slice(fresh);
         }
-        row.extra = extra.to_vec();
+        if changed {
+            row.extra = extra.to_vec();
+        }
         row
     }
 
-    /// Products of `columns` and the extra ones with every feature under every scale.
-    fn products<'a>(
-        &mut self,
-        against: Against<'a>,
-        features: &[&Feature<'_>],
-        mut columns: Vec<Column<'a>>,
-    ) -> Vec<f64> {
-        let Against { frame, scales, extra, .. } = against;
-        columns.extend(extra.iter().map(|y| Column::F64(y)));
-        let count = features.len() * scales.len();
-        if self.spread.len() < count {
-            self.spread.resize_with(count, || vec![0.0; frame.n()]);
+    /// Writes a feature out under every scale, as the `at`th.
+    fn spread(&mut self, against: Against<'_>, at: usize, feature: &Feature<'_>) {
+        let count = against.scales.len();
+        if self.spread.len() < (at + 1) * count {
+            self.spread.resize_with((at + 1) * count, || vec![0.0; against.frame.n()]);
         }
-        let each = features.iter().flat_map(|feature| scales.iter().map(move |s| (feature, s)));
-        for ((feature, scale), out) in each.zip(&mut self.spread) {
-            frame.spread(*feature, *scale, out);
+        for (scale, out) in against.scales.iter().zip(&mut self.spread[at * count..]) {
+            against.frame.spread(feature, *scale, out);
         }
-        let vectors: Vec<&[f64]> = self.spread[..count].iter().map(Vec::as_slice).collect();
-        let mut out = vec![0.0; columns.len() * count];
-        cross(&columns, &vectors, &mut out);
+    }
+
+    /// Products of `columns` with some of what was written out.
+    fn products(&self, spread: std::ops::Range<usize>, columns: &[Column<'_>]) -> Vec<f64> {
+        let vectors: Vec<&[f64]> = self.spread[spread].iter().map(Vec::as_slice).collect();
+        let mut out = vec![0.0; columns.len() * vectors.len()];
+        cross(columns, &vectors, &mut out);
         out
     }
 }

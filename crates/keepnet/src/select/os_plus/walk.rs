@@ -2,8 +2,9 @@
 //!
 //! Marginals come with the block, computed when its columns were checked; once the residual
 //! changed, those of the next features are computed anew on all threads. Products with the kept
-//! set are computed for several promising features at once, old marginals telling which. Both are only ever brought forward: at a feature's turn the numbers are
-//! those that computing them then would give, digit for digit.
+//! set are computed for several promising features at once, old marginals telling which. Both are
+//! only ever brought forward: at a feature's turn the numbers are those that computing them then
+//! would give, digit for digit.
 
 use rayon::prelude::*;
 
@@ -15,7 +16,7 @@ use crate::select::rows::{Against, Rows, TOGETHER};
 use crate::select::{Marginal, Outcome, Reason, Verdict};
 
 /// Marginals computed ahead just after the residual changed, and at most.
-const AHEAD: (usize, usize) = (16, 128);
+const AHEAD: (usize, usize) = (8, 128);
 
 pub(super) fn walk(
     core: &mut dyn Core,

@@ -191,17 +191,19 @@ impl Squared {
         let model = self.model();
         let columns: Vec<&Kept> =
             model.iter().map(|slot| &self.state.kept.slots()[*slot]).collect();
-        let residual = |c: usize| {
-            let mut r = self.y[c].clone();
+        // The buffers are reused: fresh ones a change would cost their page faults.
+        let mut residual = std::mem::take(&mut self.state.residual);
+        residual.resize_with(self.outputs(), Vec::new);
+        for (c, r) in residual.iter_mut().enumerate() {
+            r.clone_from(&self.y[c]);
             let w: Vec<f64> =
                 model.iter().map(|slot| -self.state.swept.at(c, self.at(*slot))).collect();
-            self.frame.add_prediction(&columns, &w, &mut r);
+            self.frame.add_prediction(&columns, &w, r);
             if let Some(v) = self.frame.weight() {
-                crate::kernel::scale_by(&mut r, v);
+                crate::kernel::scale_by(r, v);
             }
-            r
-        };
-        self.state.residual = (0..self.outputs()).map(residual).collect();
+        }
+        self.state.residual = residual;
     }
 
     /// After the model changed: fresh residual, and now and then a fresh matrix.
