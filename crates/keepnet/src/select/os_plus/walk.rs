@@ -15,7 +15,7 @@ use crate::frame::Frame;
 use crate::select::rows::{Against, Rows, TOGETHER};
 use crate::select::{Marginal, Outcome, Reason, Verdict};
 
-/// Marginals computed ahead just after the residual changed, and at most.
+/// Marginals that threads compute ahead just after the residual changed, and at most.
 const AHEAD: (usize, usize) = (8, 128);
 
 pub(super) fn walk(
@@ -79,13 +79,15 @@ impl Ahead {
         if self.marginals[t].0 == version && self.marginals[t].1.is_some() {
             return;
         }
-        let end = features.len().min(t + self.width);
+        let parallel = rayon::current_num_threads() > 1;
+        // One thread gains nothing by computing what the next substitution may undo.
+        let end = if parallel { features.len().min(t + self.width) } else { t + 1 };
         self.width = AHEAD.1.min(2 * self.width);
         let one = |(feature, out): (&Feature<'_>, &mut (u64, Option<Marginal>))| {
             *out = (version, Some(core.marginal(feature, None)));
         };
         let (features, out) = (&features[t..end], &mut self.marginals[t..end]);
-        if rayon::current_num_threads() > 1 {
+        if parallel {
             features.par_iter().zip(out).for_each(one);
         } else {
             features.iter().zip(out).for_each(one);
