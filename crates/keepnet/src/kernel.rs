@@ -13,8 +13,7 @@ use crate::vector::{Vector, on_best};
 
 /// Vectors of a single reduction: four hide the latency of a multiply-add.
 const CHAINS: usize = 4;
-/// Vectors of one sum of three, where the others hide the latency.
-const FEW_CHAINS: usize = 2;
+
 /// Row tiles in which a set of columns is worked through, so that as many vectors stay in the
 /// second cache; a column's share of a tile must be long enough to stream from the third.
 pub fn tiles(rows: usize, vectors: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
@@ -22,40 +21,41 @@ pub fn tiles(rows: usize, vectors: usize) -> impl Iterator<Item = std::ops::Rang
     (0..rows).step_by(tile).map(move |at| at..rows.min(at + tile))
 }
 
-/// Sum of `4 C` lanes, pairwise.
+/// Sum of all lanes, pairwise.
 #[inline(always)]
-fn fold<const C: usize>(lanes: [[f64; 4]; C]) -> f64 {
-    let mut sums = lanes;
-    let mut half = C / 2;
-    while half > 0 {
-        for c in 0..half {
-            for l in 0..4 {
-                sums[c][l] += sums[c + half][l];
-            }
-        }
-        half /= 2;
+fn fold(lanes: [[f64; 4]; CHAINS]) -> f64 {
+    let mut sums = [0.0; 4];
+    for l in 0..4 {
+        sums[l] = (lanes[0][l] + lanes[2][l]) + (lanes[1][l] + lanes[3][l]);
     }
-    (sums[0][0] + sums[0][2]) + (sums[0][1] + sums[0][3])
+    (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// Splits into whole steps of `4 C` values and the rest.
+/// Splits into parts of `length` vectors each and the rest.
+///
+/// A reduction takes the parts side by side: as many streams from far memory are under way at
+/// once, and a page boundary in one does not hold up the others.
 #[inline(always)]
-fn steps<T, const C: usize>(x: &[T]) -> (&[[[T; 4]; C]], &[T]) {
-    let whole = x.len() - x.len() % (4 * C);
-    let (quads, _) = x[..whole].as_chunks::<4>();
-    (quads.as_chunks::<C>().0, &x[whole..])
+fn parts<T>(x: &[T], length: usize) -> ([&[[T; 4]]; CHAINS], &[T]) {
+    let (vectors, _) = x.as_chunks::<4>();
+    let mut parts: [&[[T; 4]]; CHAINS] = [&[]; CHAINS];
+    for c in 0..CHAINS {
+        parts[c] = &vectors[c * length..][..length];
+    }
+    (parts, &x[4 * CHAINS * length..])
 }
 
 /// `sum x_i v_i` in f64.
 pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     debug_assert_eq!(x.len(), v.len());
     on_best!(s => {
-        let (xs, x_tail) = steps::<T, CHAINS>(x);
-        let (vs, v_tail) = steps::<f64, CHAINS>(v);
+        let length = x.len() / (4 * CHAINS);
+        let (xs, x_tail) = parts(x, length);
+        let (vs, v_tail) = parts(v, length);
         let mut sums = [s.splat(0.0); CHAINS];
-        for (x, v) in xs.iter().zip(vs) {
+        for i in 0..length {
             for c in 0..CHAINS {
-                sums[c] = s.fma(T::load(s, &x[c]), s.load64(&v[c]), sums[c]);
+                sums[c] = s.fma(T::load(s, &xs[c][i]), s.load64(&vs[c][i]), sums[c]);
             }
         }
         let mut lanes = sums.map(|sum| s.store(sum));
@@ -69,11 +69,12 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
 /// `sum x_i` in f64. A plain sum waits for each addition; this one has sixteen under way.
 pub fn sum(x: &[f64]) -> f64 {
     on_best!(s => {
-        let (xs, tail) = steps::<f64, CHAINS>(x);
+        let length = x.len() / (4 * CHAINS);
+        let (xs, tail) = parts(x, length);
         let mut sums = [s.splat(0.0); CHAINS];
-        for x in xs {
+        for i in 0..length {
             for c in 0..CHAINS {
-                sums[c] = s.add(sums[c], s.load64(&x[c]));
+                sums[c] = s.add(sums[c], s.load64(&xs[c][i]));
             }
         }
         let mut lanes = sums.map(|sum| s.store(sum));
@@ -103,15 +104,16 @@ pub fn axpy<T: Element>(scale: f64, x: &[T], v: &mut [f64]) {
 /// `sum x_i g_i`, `sum x_i d_i` and `sum x_i^2 d_i` in one pass: slope and curvature of a column.
 pub fn slope_curve<T: Element>(x: &[T], g: &[f64], d: &[f64]) -> (f64, f64, f64) {
     on_best!(s => {
-        let (xs, x_tail) = steps::<T, FEW_CHAINS>(x);
-        let (gs, g_tail) = steps::<f64, FEW_CHAINS>(g);
-        let (ds, d_tail) = steps::<f64, FEW_CHAINS>(d);
-        let mut sums = [[s.splat(0.0); FEW_CHAINS]; 3];
-        for ((x, g), d) in xs.iter().zip(gs).zip(ds) {
-            for c in 0..FEW_CHAINS {
-                let x = T::load(s, &x[c]);
-                let xd = s.mul(x, s.load64(&d[c]));
-                sums[0][c] = s.fma(x, s.load64(&g[c]), sums[0][c]);
+        let length = x.len() / (4 * CHAINS);
+        let (xs, x_tail) = parts(x, length);
+        let (gs, g_tail) = parts(g, length);
+        let (ds, d_tail) = parts(d, length);
+        let mut sums = [[s.splat(0.0); CHAINS]; 3];
+        for i in 0..length {
+            for c in 0..CHAINS {
+                let x = T::load(s, &xs[c][i]);
+                let xd = s.mul(x, s.load64(&ds[c][i]));
+                sums[0][c] = s.fma(x, s.load64(&gs[c][i]), sums[0][c]);
                 sums[1][c] = s.add(sums[1][c], xd);
                 sums[2][c] = s.fma(xd, x, sums[2][c]);
             }
@@ -161,12 +163,13 @@ pub fn scale_by(out: &mut [f64], v: &[f64]) {
 /// Either is NaN or infinite when some `x_i` is, so one pass also checks finiteness.
 pub fn moments<T: Element>(x: &[T], shift: f64) -> (f64, f64) {
     on_best!(s => {
-        let (xs, x_tail) = steps::<T, CHAINS>(x);
+        let length = x.len() / (4 * CHAINS);
+        let (xs, x_tail) = parts(x, length);
         let m = s.splat(shift);
         let (mut sum, mut square) = ([s.splat(0.0); CHAINS], [s.splat(0.0); CHAINS]);
-        for x in xs {
+        for i in 0..length {
             for c in 0..CHAINS {
-                let d = s.sub(T::load(s, &x[c]), m);
+                let d = s.sub(T::load(s, &xs[c][i]), m);
                 sum[c] = s.add(sum[c], d);
                 square[c] = s.fma(d, d, square[c]);
             }
@@ -185,17 +188,18 @@ pub fn moments<T: Element>(x: &[T], shift: f64) -> (f64, f64) {
 pub fn moments_and_dot<T: Element>(x: &[T], shift: f64, v: &[f64]) -> (f64, f64, f64) {
     debug_assert_eq!(x.len(), v.len());
     on_best!(s => {
-        let (xs, x_tail) = steps::<T, CHAINS>(x);
-        let (vs, v_tail) = steps::<f64, CHAINS>(v);
+        let length = x.len() / (4 * CHAINS);
+        let (xs, x_tail) = parts(x, length);
+        let (vs, v_tail) = parts(v, length);
         let m = s.splat(shift);
         let mut sums = [[s.splat(0.0); CHAINS]; 3];
-        for (x, v) in xs.iter().zip(vs) {
+        for i in 0..length {
             for c in 0..CHAINS {
-                let x = T::load(s, &x[c]);
+                let x = T::load(s, &xs[c][i]);
                 let d = s.sub(x, m);
                 sums[0][c] = s.add(sums[0][c], d);
                 sums[1][c] = s.fma(d, d, sums[1][c]);
-                sums[2][c] = s.fma(x, s.load64(&v[c]), sums[2][c]);
+                sums[2][c] = s.fma(x, s.load64(&vs[c][i]), sums[2][c]);
             }
         }
         let mut lanes = sums.map(|sums| sums.map(|sum| s.store(sum)));
@@ -213,14 +217,15 @@ pub fn moments_and_dot<T: Element>(x: &[T], shift: f64, v: &[f64]) -> (f64, f64,
 /// `sum v_i (x_i - shift)` and `sum v_i (x_i - shift)^2`.
 pub fn weighted_moments<T: Element>(x: &[T], v: &[f64], shift: f64) -> (f64, f64) {
     on_best!(s => {
-        let (xs, x_tail) = steps::<T, CHAINS>(x);
-        let (vs, v_tail) = steps::<f64, CHAINS>(v);
+        let length = x.len() / (4 * CHAINS);
+        let (xs, x_tail) = parts(x, length);
+        let (vs, v_tail) = parts(v, length);
         let m = s.splat(shift);
         let (mut sum, mut square) = ([s.splat(0.0); CHAINS], [s.splat(0.0); CHAINS]);
-        for (x, v) in xs.iter().zip(vs) {
+        for i in 0..length {
             for c in 0..CHAINS {
-                let d = s.sub(T::load(s, &x[c]), m);
-                let weighted = s.mul(s.load64(&v[c]), d);
+                let d = s.sub(T::load(s, &xs[c][i]), m);
+                let weighted = s.mul(s.load64(&vs[c][i]), d);
                 sum[c] = s.add(sum[c], weighted);
                 square[c] = s.fma(weighted, d, square[c]);
             }
@@ -274,7 +279,7 @@ mod tests {
         let (x, v) = (numbers(64, 1), numbers(64, 2));
         let mut lanes = [[0.0; 4]; 4];
         for i in 0..64 {
-            let lane = &mut lanes[i / 4 % 4][i % 4];
+            let lane = &mut lanes[i / 16][i % 4];
             *lane = x[i].mul_add(v[i], *lane);
         }
         assert_eq!(dot(&x, &v).to_bits(), fold(lanes).to_bits());

@@ -72,10 +72,11 @@ fn strip<T: Element, const J: usize, const G: usize>(
         let rows = x[0].len();
         let count = rows / 4;
         // Loops and no closures: one that is not inlined would lose the vector unit.
-        let (mut xs, mut vs): ([&[[T; 4]]; J], [&[[f64; 4]]; G]) = ([&[]; J], [&[]; G]);
+        let mut xs: [&[[T; 4]]; J] = [&[]; J];
         for j in 0..J {
             xs[j] = &x[j].as_chunks::<4>().0[..count];
         }
+        let mut vs: [&[[f64; 4]]; G] = [&[]; G];
         for g in 0..G {
             vs[g] = &v[g].as_chunks::<4>().0[..count];
         }

@@ -12,7 +12,7 @@ use crate::frame::Frame;
 use crate::kept::KeptSet;
 
 /// Newcomers whose products are computed together: the kept set streams past once for them all.
-pub(super) const TOGETHER: usize = 12;
+pub(super) const TOGETHER: usize = 16;
 
 /// Products of one newcomer.
 #[derive(Default)]

@@ -76,13 +76,13 @@ impl Os {
     fn kept_step(&self, slopes: &Slopes, unit: &[f64], steps: &[f64]) -> Trial {
         let count = steps.len();
         let kept = self.model.w.iter().zip(&slopes.kept).enumerate();
-        Trial {
-            kept: kept.map(|(i, (w, g))| w - steps[i % count] * unit[i / count] * g).collect(),
-            b: (0..count)
-                .map(|c| self.model.b[c] - steps[c] * slopes.intercept.get(c).unwrap_or(&0.0))
-                .collect(),
-            newcomer: None,
+        let kept = kept.map(|(i, (w, g))| w - steps[i % count] * unit[i / count] * g).collect();
+        let mut b = self.model.b.clone();
+        if self.model.has_intercept() {
+            let slopes = steps.iter().zip(&slopes.intercept);
+            b.iter_mut().zip(slopes).for_each(|(b, (step, slope))| *b -= step * slope);
         }
+        Trial { kept, b, newcomer: None }
     }
 
     fn commit(
@@ -167,6 +167,36 @@ impl Os {
                 // The small push keeps every direction alive.
                 self.rule.vectors[c] = next.iter().map(|v| v / after + 1e-3).collect();
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::select::ColumnSelector;
+    use crate::select::os::{Os, OsParams};
+    use crate::{Budget, CheckPolicy, ColumnBlock, FeatureId, FeatureSource, Generated, LossKind};
+    use crate::{ColumnData, Problem};
+
+    /// The labels are lopsided, so a step along the intercept would lower the loss.
+    #[test]
+    fn without_an_intercept_none_is_fitted() {
+        let n = 60;
+        let labels: Vec<f64> = (0..n).map(|i| if i % 5 == 0 { -1.0 } else { 1.0 }).collect();
+        let column = |j: usize| (0..n).map(|i| ((i * (j + 2) + j) % 11) as f64).collect();
+        let columns: Vec<_> = (0..12).map(|j| ColumnData::dense(column(j))).collect();
+        let problem = Problem::binary(&labels);
+        for loss in [LossKind::SquaredHinge, LossKind::Logistic] {
+            let params = OsParams { intercept: false, loss: Some(loss), ..OsParams::new(4) };
+            let mut os = Os::new(params, &problem, Budget::unlimited()).unwrap();
+            let mut block = ColumnBlock::new(12);
+            let mut source = Generated::columns(n, columns.clone());
+            while block.room() > 0 && source.next_block(&mut block).unwrap() {}
+            let policy = CheckPolicy::default();
+            let checked = crate::check::check_block(&block, 0, &problem, &policy).unwrap();
+            os.offer_block(&checked, &mut Vec::new()).unwrap();
+            assert!(os.weights().iter().any(|(id, w)| *id < FeatureId::new(12) && w[0] != 0.0));
+            assert_eq!(os.model.b, [0.0], "{loss:?}");
         }
     }
 }
