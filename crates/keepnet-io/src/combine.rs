@@ -179,10 +179,10 @@ fn below(parts: Vec<ColumnData>, rows: usize, spare: &mut ColumnBlock) -> Column
     use keepnet::Column;
     let wide = parts.iter().any(|part| match part.view() {
         Column::F64(_) | Column::Codes { .. } => true,
-        Column::Sparse { value, .. } => matches!(value, Numbers::F64(_)),
+        Column::Sparse { value, .. } => matches!(value, keepnet::NumbersRef::F64(_)),
         _ => false,
     });
-    let sparse = parts.iter().all(|part| matches!(part, ColumnData::Sparse { .. }));
+    let sparse = parts.iter().all(|part| matches!(part.view(), Column::Sparse { .. }));
     let mut values = match (sparse, wide) {
         (_, true) => Numbers::F64(spare.buffer64()),
         (_, false) => Numbers::F32(spare.buffer32()),

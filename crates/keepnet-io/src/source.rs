@@ -209,9 +209,10 @@ impl FeatureSource for TableSource {
                 continue;
             }
             let info = &shared.table.columns()[item.column as usize];
+            let name = out.name(&info.name);
             out.push(RawColumn {
                 id: FeatureId::new(u64::from(item.index)),
-                name: info.name.clone(),
+                name,
                 source: info.file,
                 data: read.next().expect("a column was read for each item"),
             });

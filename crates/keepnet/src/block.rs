@@ -51,14 +51,15 @@ pub struct ColumnBlock {
     // Buffers of the last block: a fresh large allocation a column would cost its page faults.
     spare32: Vec<Vec<f32>>,
     spare64: Vec<Vec<f64>>,
+    names: Vec<String>,
 }
 
 impl ColumnBlock {
     /// An empty block for up to `limit` columns, at least 1.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        let (spare32, spare64) = (Vec::new(), Vec::new());
-        Self { limit: limit.max(1), columns: Vec::new(), spare32, spare64 }
+        let (spare32, spare64, names) = (Vec::new(), Vec::new(), Vec::new());
+        Self { limit: limit.max(1), columns: Vec::new(), spare32, spare64, names }
     }
 
     /// Most columns that the source may add.
@@ -88,6 +89,9 @@ impl ColumnBlock {
     /// Empties the block and sets how many columns it may take next.
     pub fn reset(&mut self, limit: usize) {
         for column in self.columns.drain(..) {
+            if self.names.len() < self.limit {
+                self.names.push(column.name);
+            }
             match column.data {
                 // A source that never asks for a buffer must not fill the memory with them.
                 ColumnData::Dense(Numbers::F32(v)) if self.spare32.len() < self.limit => {
@@ -106,6 +110,14 @@ impl ColumnBlock {
     pub fn buffer32(&mut self) -> Vec<f32> {
         let mut buffer = self.spare32.pop().unwrap_or_default();
         buffer.clear();
+        buffer
+    }
+
+    /// A copy of a name, in a buffer of an earlier block where there is one.
+    pub fn name(&mut self, name: &str) -> String {
+        let mut buffer = self.names.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.push_str(name);
         buffer
     }
 

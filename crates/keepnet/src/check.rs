@@ -134,6 +134,13 @@ pub struct CheckedBlock<'a> {
     pub dropped: Vec<(FeatureId, &'a str, u64, Reason)>,
 }
 
+/// What comes of a column that passes.
+pub(crate) struct Passed<'a> {
+    pub(crate) feature: Feature<'a>,
+    /// Where values were missing, if that is to be a feature too.
+    indicator: Option<Box<Feature<'a>>>,
+}
+
 /// Checks one column; up to two features come of it, or a reason to drop it.
 pub(crate) fn check<'a>(
     raw: &'a RawColumn,
@@ -141,7 +148,7 @@ pub(crate) fn check<'a>(
     problem: &Problem,
     policy: &CheckPolicy,
     glances: Option<&dyn Glances>,
-) -> Result<Result<Vec<Feature<'a>>, Reason>> {
+) -> Result<Result<Passed<'a>, Reason>> {
     let got = raw.data.view().rows();
     if got != problem.rows.input() {
         let what = format!("feature {:?}", raw.name);
@@ -177,12 +184,11 @@ pub(crate) fn check<'a>(
         }
     };
     feature.stats = stats;
-    let mut out = Vec::with_capacity(1);
     let mut indicator = None;
     if !finite {
         match repair(&mut feature, problem, policy)? {
             Some(reason) => return Ok(Err(reason)),
-            None => indicator = missing_indicator(raw, arrival, problem, policy),
+            None => indicator = missing_indicator(raw, arrival, problem, policy).map(Box::new),
         }
     }
     if feature.stats.variance <= 0.0 || too_rare(feature.column(), policy.min_count) {
@@ -191,9 +197,7 @@ pub(crate) fn check<'a>(
     if let Some(glances) = glances {
         feature.glance = glances.glance(&feature, product);
     }
-    out.push(feature);
-    out.extend(indicator);
-    Ok(Ok(out))
+    Ok(Ok(Passed { feature, indicator }))
 }
 
 /// Mean, variance and whether every value is finite.
@@ -279,10 +283,14 @@ pub fn check_and_glance<'a>(
         block.columns().iter().enumerate().map(one).collect()
     };
     let mut out = CheckedBlock::default();
+    out.features.reserve(checked.len());
     for (at, result) in checked.into_iter().enumerate() {
         let raw = &block.columns()[at];
         match result? {
-            Ok(features) => out.features.extend(features),
+            Ok(passed) => {
+                out.features.push(passed.feature);
+                out.features.extend(passed.indicator.map(|feature| *feature));
+            }
             Err(reason) => out.dropped.push((raw.id, &raw.name, first + at as u64, reason)),
         }
     }
@@ -305,7 +313,11 @@ mod tests {
     ) -> Result<Result<Vec<(String, ColumnStats)>, Reason>> {
         let raw = raw(data);
         let result = check(&raw, 0, problem, policy, None)?;
-        Ok(result.map(|f| f.iter().map(|f| (f.name.to_string(), f.stats)).collect()))
+        let both = |passed: Passed<'_>| {
+            let all = std::iter::once(passed.feature).chain(passed.indicator.map(|f| *f));
+            all.map(|f| (f.name.to_string(), f.stats)).collect()
+        };
+        Ok(result.map(both))
     }
 
     #[test]

@@ -10,7 +10,7 @@
 
 mod data;
 
-pub use data::{ColumnData, Numbers, SharedBytes};
+pub use data::{ColumnData, Numbers, NumbersRef, SharedBytes, SparseEntries};
 
 use crate::kernel::{self, Element};
 use crate::popcount;
@@ -29,7 +29,7 @@ pub enum Column<'a> {
         /// Rows that are not zero.
         index: &'a [u32],
         /// Their values.
-        value: &'a Numbers,
+        value: NumbersRef<'a>,
     },
     /// A bit a row.
     Bits {
@@ -51,8 +51,8 @@ pub enum Column<'a> {
 macro_rules! each_width {
     ($value:expr, $v:ident => $body:expr) => {
         match $value {
-            Numbers::F32($v) => $body,
-            Numbers::F64($v) => $body,
+            NumbersRef::F32($v) => $body,
+            NumbersRef::F64($v) => $body,
         }
     };
 }
@@ -82,8 +82,8 @@ impl<'a> Column<'a> {
             Self::F32(v) => 4 * v.len(),
             Self::F64(v) => 8 * v.len(),
             Self::Sparse { index, value, .. } => match value {
-                Numbers::F32(_) => 8 * index.len(),
-                Numbers::F64(_) => 12 * index.len(),
+                NumbersRef::F32(_) => 8 * index.len(),
+                NumbersRef::F64(_) => 12 * index.len(),
             },
             Self::Bits { words, .. } => 8 * words.len(),
             Self::Codes { codes, levels } => codes.len() + 8 * levels.len(),
@@ -164,6 +164,9 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => kernel::axpy(scale, x, v),
             Self::F64(x) => kernel::axpy(scale, x, v),
+            Self::Sparse { index, value, .. } => {
+                each_width!(value, x => kernel::sparse_axpy(scale, index, x, v));
+            }
             _ => self.each(|i, x| v[i] = scale.mul_add(x, v[i])),
         }
     }
@@ -231,6 +234,14 @@ impl<'a> Column<'a> {
                 let ones = popcount::count_ones(words) as f64;
                 (ones, ones)
             }
+            (Self::Sparse { value, .. }, None) => each_width!(value, x => {
+                let (mut sum, mut square) = (0.0, 0.0);
+                for x in x {
+                    let d = x.wide() - shift;
+                    (sum, square) = (sum + d, square + d * d);
+                }
+                (sum, square)
+            }),
             _ => {
                 let (mut sum, mut square) = (0.0, 0.0);
                 self.each(|i, x| {
@@ -250,7 +261,7 @@ impl<'a> Column<'a> {
             Self::F32(x) => ColumnData::Dense(Numbers::F32(x.to_vec())),
             Self::F64(x) => ColumnData::Dense(Numbers::F64(x.to_vec())),
             Self::Sparse { rows, index, value } => {
-                ColumnData::Sparse { rows, index: index.to_vec(), value: value.clone() }
+                ColumnData::Sparse { rows, index: index.to_vec(), value: value.to_numbers() }
             }
             Self::Bits { rows, words } => ColumnData::Bits { rows, words: words.to_vec() },
             Self::Codes { codes, levels } => {

@@ -101,6 +101,17 @@ pub fn axpy<T: Element>(scale: f64, x: &[T], v: &mut [f64]) {
     });
 }
 
+/// `v_i += scale x_i` at the rows `index`.
+pub fn sparse_axpy<T: Element>(scale: f64, index: &[u32], x: &[T], v: &mut [f64]) {
+    // On the vector unit for its multiply-add alone: elsewhere it is a call.
+    on_best!(_s => {
+        for (i, x) in index.iter().zip(x) {
+            let v = &mut v[*i as usize];
+            *v = scale.mul_add(x.wide(), *v);
+        }
+    });
+}
+
 /// `sum x_i g_i`, `sum x_i d_i` and `sum x_i^2 d_i` in one pass: slope and curvature of a column.
 pub fn slope_curve<T: Element>(x: &[T], g: &[f64], d: &[f64]) -> (f64, f64, f64) {
     on_best!(s => {

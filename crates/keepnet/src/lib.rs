@@ -82,7 +82,7 @@ pub mod workload;
 pub use block::{ColumnBlock, FeatureId, RawColumn};
 pub use budget::Budget;
 pub use check::{CheckPolicy, CheckedBlock, ColumnStats, Feature, Missing};
-pub use column::{Column, ColumnData, Numbers, SharedBytes};
+pub use column::{Column, ColumnData, Numbers, NumbersRef, SharedBytes, SparseEntries};
 pub use driver::{Driver, Flow, Lane, Observer, Progress, Pushed, Quiet, RunOptions, RunReport};
 pub use error::{Bytes, Error, Result};
 pub use groups::Groups;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use keepnet::check::check_block;
 use keepnet::selection::Selection;
 use keepnet::{
-    CheckPolicy, ColumnBlock, ColumnData, Error, FeatureId, FeatureSource, Numbers, Problem,
-    Result, Target,
+    CheckPolicy, Column, ColumnBlock, ColumnData, Error, FeatureId, FeatureSource, NumbersRef,
+    Problem, Result, Target,
 };
 use keepnet_io::Format;
 use keepnet_io::sink::{self, Cells, Columns, Field, FieldKind};
@@ -77,16 +77,15 @@ pub fn target_cells(target: &Target) -> Cells {
 pub fn kind(cells: &Cells) -> FieldKind {
     match cells {
         Cells::Text(_) => FieldKind::Text,
-        Cells::Numbers(
-            ColumnData::Dense(Numbers::F64(_)) | ColumnData::Shared { wide: true, .. },
-        ) => FieldKind::F64,
-        Cells::Numbers(ColumnData::Sparse { value: Numbers::F64(_), .. }) => FieldKind::F64,
-        Cells::Numbers(ColumnData::Codes { levels, .. })
-            if levels.iter().any(|level| f64::from(*level as f32) != *level) =>
-        {
-            FieldKind::F64
-        }
-        Cells::Numbers(_) => FieldKind::F32,
+        Cells::Numbers(data) => match data.view() {
+            Column::F64(_) | Column::Sparse { value: NumbersRef::F64(_), .. } => FieldKind::F64,
+            Column::Codes { levels, .. }
+                if levels.iter().any(|level| f64::from(*level as f32) != *level) =>
+            {
+                FieldKind::F64
+            }
+            _ => FieldKind::F32,
+        },
     }
 }
 

@@ -165,7 +165,7 @@ fn write_error(error: std::io::Error) -> keepnet::Error {
 /// The rows of a column in memory.
 #[must_use]
 pub fn rows_of(data: &ColumnData, rows: &Range<usize>) -> ColumnData {
-    use keepnet::{Column, Numbers};
+    use keepnet::{Column, Numbers, NumbersRef};
     match data.view() {
         Column::F32(x) => ColumnData::f32(x[rows.clone()].to_vec()),
         Column::F64(x) => ColumnData::Dense(Numbers::F64(x[rows.clone()].to_vec())),
@@ -173,8 +173,8 @@ pub fn rows_of(data: &ColumnData, rows: &Range<usize>) -> ColumnData {
             let low = index.partition_point(|row| (*row as usize) < rows.start);
             let high = index.partition_point(|row| (*row as usize) < rows.end);
             let value = match value {
-                Numbers::F32(v) => Numbers::F32(v[low..high].to_vec()),
-                Numbers::F64(v) => Numbers::F64(v[low..high].to_vec()),
+                NumbersRef::F32(v) => Numbers::F32(v[low..high].to_vec()),
+                NumbersRef::F64(v) => Numbers::F64(v[low..high].to_vec()),
             };
             let index = index[low..high].iter().map(|row| row - rows.start as u32).collect();
             ColumnData::Sparse { rows: rows.len(), index, value }

@@ -14,8 +14,9 @@
 //! values survive that.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use keepnet::{ColumnData, Numbers, Result};
+use keepnet::{ColumnData, Numbers, Result, SparseEntries};
 
 use super::sort::sort;
 use super::{Place, Spill};
@@ -206,7 +207,7 @@ impl SparseBuilder {
             let wide = self.narrow.iter().any(|narrow| !narrow);
             let pieces = std::mem::take(&mut self.pieces);
             let (index, value) = sort(&pieces, &starts, wide);
-            Data::Memory { index, value }
+            Data::Memory(Arc::new(SparseEntries { index, value }))
         };
         Ok(SparseStore { starts, narrow: self.narrow, data })
     }
@@ -313,7 +314,7 @@ fn sort_range(spill: &Spill, range: &Range<usize>, starts: &[u64]) -> Result<()>
 
 /// Where the transposed entries are.
 enum Data {
-    Memory { index: Vec<u32>, value: Numbers },
+    Memory(Arc<SparseEntries>),
     File { spill: Spill, ranges: Vec<Range<usize>> },
 }
 
@@ -339,7 +340,7 @@ impl SparseStore {
     /// Bytes that one scan reads.
     pub(crate) fn bytes(&self) -> u64 {
         let width = match &self.data {
-            Data::Memory { value: Numbers::F32(_), .. } => 8,
+            Data::Memory(entries) if matches!(entries.value, Numbers::F32(_)) => 8,
             _ => 12,
         };
         width * self.starts[self.starts.len() - 1]
@@ -359,14 +360,17 @@ impl SparseStore {
         out: &mut Vec<ColumnData>,
     ) -> Result<()> {
         match &self.data {
-            Data::Memory { index, value } => {
+            Data::Memory(entries) => {
                 for c in columns {
                     let range = self.starts[c] as usize..self.starts[c + 1] as usize;
-                    let value = match value {
-                        Numbers::F32(v) => Numbers::F32(v[range.clone()].to_vec()),
-                        Numbers::F64(v) => self.values(c, &v[range.clone()]),
-                    };
-                    out.push(ColumnData::Sparse { rows, index: index[range].to_vec(), value });
+                    out.push(match &entries.value {
+                        Numbers::F64(v) if self.narrow[c] => {
+                            let index = entries.index[range.clone()].to_vec();
+                            let value = Numbers::F32(v[range].iter().map(|v| *v as f32).collect());
+                            ColumnData::Sparse { rows, index, value }
+                        }
+                        _ => ColumnData::SharedSparse { rows, entries: Arc::clone(entries), range },
+                    });
                 }
             }
             Data::File { spill, ranges } => {

@@ -1,5 +1,6 @@
 //! Columns that are held: owned numbers, bits, codes, or memory shared with a source.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -37,19 +38,60 @@ impl Numbers {
         }
     }
 
-    pub(super) fn get(&self, i: usize) -> f64 {
+    /// Some of them.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> NumbersRef<'_> {
+        match self {
+            Self::F32(v) => NumbersRef::F32(&v[range]),
+            Self::F64(v) => NumbersRef::F64(&v[range]),
+        }
+    }
+}
+
+/// Borrowed [`Numbers`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NumbersRef<'a> {
+    /// Four bytes a value.
+    F32(&'a [f32]),
+    /// Eight bytes a value.
+    F64(&'a [f64]),
+}
+
+impl NumbersRef<'_> {
+    /// The number at one place.
+    #[must_use]
+    pub fn get(&self, i: usize) -> f64 {
         match self {
             Self::F32(v) => f64::from(v[i]),
             Self::F64(v) => v[i],
         }
     }
 
-    pub(super) fn take(&self, at: impl Iterator<Item = usize>) -> Self {
+    /// A copy of the numbers at some places.
+    pub(super) fn take(&self, at: impl Iterator<Item = usize>) -> Numbers {
         match self {
-            Self::F32(v) => Self::F32(at.map(|i| v[i]).collect()),
-            Self::F64(v) => Self::F64(at.map(|i| v[i]).collect()),
+            Self::F32(v) => Numbers::F32(at.map(|i| v[i]).collect()),
+            Self::F64(v) => Numbers::F64(at.map(|i| v[i]).collect()),
         }
     }
+
+    /// A copy.
+    #[must_use]
+    pub fn to_numbers(&self) -> Numbers {
+        match self {
+            Self::F32(v) => Numbers::F32(v.to_vec()),
+            Self::F64(v) => Numbers::F64(v.to_vec()),
+        }
+    }
+}
+
+/// The entries of many sparse columns one after the other, that a source shares with the engine.
+#[derive(Debug)]
+pub struct SparseEntries {
+    /// Rows.
+    pub index: Vec<u32>,
+    /// Values.
+    pub value: Numbers,
 }
 
 /// A column that owns its values, or shares them with the source they came from.
@@ -76,6 +118,15 @@ pub enum ColumnData {
         index: Vec<u32>,
         /// Their values.
         value: Numbers,
+    },
+    /// Rows that are not zero, ascending, and their values, in memory that the source keeps alive.
+    SharedSparse {
+        /// Number of rows.
+        rows: usize,
+        /// The memory.
+        entries: Arc<SparseEntries>,
+        /// Which of its entries are this column's.
+        range: Range<usize>,
     },
     /// A bit a row, least significant first; the last word is padded with zeros.
     Bits {
@@ -121,7 +172,14 @@ impl ColumnData {
                     Column::F32(bytemuck::cast_slice(bytes))
                 }
             }
-            Self::Sparse { rows, index, value } => Column::Sparse { rows: *rows, index, value },
+            Self::Sparse { rows, index, value } => {
+                Column::Sparse { rows: *rows, index, value: value.slice(0..index.len()) }
+            }
+            Self::SharedSparse { rows, entries, range } => Column::Sparse {
+                rows: *rows,
+                index: &entries.index[range.clone()],
+                value: entries.value.slice(range.clone()),
+            },
             Self::Bits { rows, words } => Column::Bits { rows: *rows, words },
             Self::Codes { codes, levels } => Column::Codes { codes, levels },
         }
@@ -156,7 +214,9 @@ impl Serialize for ColumnData {
             Self::Sparse { rows, index, value } => Stored::Sparse { rows, index, value },
             Self::Bits { rows, words } => Stored::Bits { rows, words },
             Self::Codes { codes, levels } => Stored::Codes { codes, levels },
-            Self::Shared { .. } => unreachable!("to_data copies shared values"),
+            Self::Shared { .. } | Self::SharedSparse { .. } => {
+                unreachable!("to_data copies shared values")
+            }
         }
         .serialize(serializer)
     }

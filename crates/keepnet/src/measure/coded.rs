@@ -333,10 +333,10 @@ fn stored(x: Sided<'_>, mut f: impl FnMut(usize, usize)) {
 }
 
 fn sparse_code<'a>(x: Sided<'a>) -> impl Fn(usize) -> usize + 'a {
-    use crate::column::Numbers;
+    use crate::column::NumbersRef;
     move |at| match x.x {
-        Column::Sparse { value: Numbers::F32(v), .. } => x.levels.code(f64::from(v[at])),
-        Column::Sparse { value: Numbers::F64(v), .. } => x.levels.code(v[at]),
+        Column::Sparse { value: NumbersRef::F32(v), .. } => x.levels.code(f64::from(v[at])),
+        Column::Sparse { value: NumbersRef::F64(v), .. } => x.levels.code(v[at]),
         _ => 0,
     }
 }

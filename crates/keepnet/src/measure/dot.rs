@@ -3,7 +3,7 @@
 //! Coded columns may be shifted by a constant, which no correlation sees and which keeps the
 //! digits of levels with a large offset. For whole numbers every storage gives the same digits.
 
-use crate::column::{Column, Numbers};
+use crate::column::{Column, NumbersRef};
 use crate::kernel::Element;
 use crate::measure::merge::{bit, shared_rows};
 use crate::popcount;
@@ -26,10 +26,10 @@ pub fn dot(a: Shifted<'_>, b: Shifted<'_>) -> f64 {
         }
         (Column::Sparse { index: i, value: x, .. }, Column::Sparse { index: j, value: y, .. }) => {
             match (x, y) {
-                (Numbers::F32(x), Numbers::F32(y)) => sparse(i, x, j, y),
-                (Numbers::F32(x), Numbers::F64(y)) => sparse(i, x, j, y),
-                (Numbers::F64(x), Numbers::F32(y)) => sparse(i, x, j, y),
-                (Numbers::F64(x), Numbers::F64(y)) => sparse(i, x, j, y),
+                (NumbersRef::F32(x), NumbersRef::F32(y)) => sparse(i, x, j, y),
+                (NumbersRef::F32(x), NumbersRef::F64(y)) => sparse(i, x, j, y),
+                (NumbersRef::F64(x), NumbersRef::F32(y)) => sparse(i, x, j, y),
+                (NumbersRef::F64(x), NumbersRef::F64(y)) => sparse(i, x, j, y),
             }
         }
         (Column::Codes { codes: x, levels: p }, Column::Codes { codes: y, levels: q }) => {
@@ -83,6 +83,7 @@ fn sparse<T: Element, U: Element>(i: &[u32], x: &[T], j: &[u32], y: &[U]) -> f64
 mod tests {
     use super::*;
     use crate::column::ColumnData;
+    use crate::column::Numbers;
 
     #[test]
     fn every_pair_of_storages_gives_the_same_product() {

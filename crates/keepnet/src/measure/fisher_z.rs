@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::check::ColumnStats;
-use crate::column::{Column, Numbers};
+use crate::column::{Column, NumbersRef};
 use crate::error::{Error, Result};
 use crate::kernel::{self, Element};
 use crate::measure::dot::{Shifted, against_dense, dot};
@@ -153,8 +153,8 @@ impl FisherZ {
         match x {
             _ if self.weight.is_some() => self.centred(x, stats),
             Column::F32(_) | Column::F64(_) => self.centred(x, stats),
-            Column::Sparse { index, value: Numbers::F32(v), .. } => self.weigh_sparse(index, v),
-            Column::Sparse { index, value: Numbers::F64(v), .. } => self.weigh_sparse(index, v),
+            Column::Sparse { index, value: NumbersRef::F32(v), .. } => self.weigh_sparse(index, v),
+            Column::Sparse { index, value: NumbersRef::F64(v), .. } => self.weigh_sparse(index, v),
             Column::Bits { words, .. } => {
                 let ones = popcount::count_ones(words) as f64;
                 let product = match &self.y_bits {
@@ -281,6 +281,7 @@ mod tests {
     use super::*;
     use crate::check::{CheckPolicy, check};
     use crate::column::ColumnData;
+    use crate::column::Numbers;
     use crate::order::generator;
     use crate::{FeatureId, RawColumn};
     use rand::RngExt;
@@ -332,11 +333,11 @@ mod tests {
                     |data| RawColumn { id: FeatureId::new(0), name: "x".into(), source: 0, data };
                 let policy = CheckPolicy::default();
                 for p in kinds(&a).into_iter().map(raw) {
-                    let p = &check(&p, 0, &problem, &policy, None).unwrap().unwrap()[0];
+                    let p = &check(&p, 0, &problem, &policy, None).unwrap().unwrap().feature;
                     let (pf, e) = z.weigh(p.column(), &p.stats).unwrap();
                     assert!((e.strength - plain(&a, &y, &v).abs()).abs() < 1e-9);
                     for q in kinds(&b).into_iter().map(raw) {
-                        let q = &check(&q, 0, &problem, &policy, None).unwrap().unwrap()[0];
+                        let q = &check(&q, 0, &problem, &policy, None).unwrap().unwrap().feature;
                         let (qf, _) = z.weigh(q.column(), &q.stats).unwrap();
                         let side = Side { x: p.column(), facts: &pf };
                         z.load(side);

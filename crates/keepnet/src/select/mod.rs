@@ -23,6 +23,7 @@ pub mod shelf;
 pub mod statistical;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::block::FeatureId;
 use crate::check::{CheckedBlock, Feature};
@@ -95,7 +96,7 @@ pub struct Glance {
 
 /// A newcomer against the residual, an entry an output.
 #[derive(Clone, Debug, Default)]
-pub struct Marginal(pub Vec<Along>);
+pub struct Marginal(pub SmallVec<[Along; 1]>);
 
 /// The loss of one output along a newcomer.
 #[derive(Clone, Copy, Debug)]
