@@ -4,9 +4,11 @@
 //! multiply-add, so its digits depend on neither the processor nor on how columns are grouped
 //! into blocks or threads.
 
+mod exp;
 mod many;
 
 pub use crate::vector::Element;
+pub(crate) use exp::exp_down;
 pub use many::{Lanes, add_combination, add_products};
 
 use crate::vector::{Vector, on_best};
