@@ -18,6 +18,7 @@ use keepnet::{ColumnBlock, Error, FeatureSource, LossKind, MethodSpec, Result, R
 use keepnet::{Selection, Workload};
 use keepnet_bench::{Args, Seconds, auc, child_seconds, load, mib, peak_bytes, pool, reset_peak};
 use keepnet_bench::{WorkloadColumns, select, thread_counts, timed};
+use keepnet_io::plan::Plan;
 use keepnet_io::{Format, OpenOptions, ProblemSpec, build_problem, open, sink};
 
 /// The names under which distributions and the source package install LIBLINEAR.
@@ -161,7 +162,9 @@ fn ours(path: &Path, spec: &MethodSpec) -> Result<(Seconds, Selection)> {
         Ok::<_, Error>((joined.problem, source))
     });
     let (problem, mut source) = opened?;
-    let selection = select(&mut source, problem, "os-plus", spec, RunOptions::default())?;
+    let width = Plan::new(None, &source).width;
+    let options = RunOptions { width, ..RunOptions::default() };
+    let selection = select(&mut source, problem, "os-plus", spec, options)?;
     Ok((time, selection))
 }
 

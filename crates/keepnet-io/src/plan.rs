@@ -14,6 +14,10 @@ use crate::system;
 
 /// Bytes of a block unless `--memory` asks for less.
 const BLOCK: u64 = 32 << 20;
+/// Bytes up to which a block of short columns grows where no limit is given, and how many there
+/// may be.
+const SHORT: u64 = 1 << 18;
+const MOST: u64 = 2048;
 /// Square matrices of the size of the kept set that a method may hold (Gram, inverse, scratch).
 const MATRICES: u64 = 4;
 /// Vectors of a value a row that a method may hold.
@@ -42,8 +46,13 @@ impl Plan {
     pub fn new(limit: Option<u64>, source: &dyn FeatureSource) -> Self {
         let column = source.column_bytes().unwrap_or(8 * source.rows() as u64).max(1);
         let share = limit.map_or(BLOCK, |limit| (limit / 8).min(BLOCK));
-        let width = RunOptions::width_for(column, share);
         let features = source.features().unwrap_or(u64::MAX);
+        let width = match (limit, source.scan_bytes()) {
+            // Columns that are mostly short: more of them, to share what a block costs.
+            (None, Some(scan)) => RunOptions::width_for(column, share)
+                .max(SHORT.checked_div(scan / features.max(1)).unwrap_or(SHORT).min(MOST) as usize),
+            _ => RunOptions::width_for(column, share),
+        };
         // Filled or selected rows make a second copy of a block.
         let block = 2 * column * (width as u64).min(features.max(1));
         let resident = system::resident_bytes().unwrap_or(0);

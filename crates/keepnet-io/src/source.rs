@@ -1,6 +1,5 @@
 //! Features out of a table: which columns, in which order, and text as numbers.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use keepnet::{
@@ -117,13 +116,14 @@ fn choose(
         wanted.check_known(&known).map_err(|e| e.at("--columns"))?;
         unwanted.check_known(&known).map_err(|e| e.at("--exclude"))?;
     }
-    let not: HashSet<&str> = not_features.iter().chain(&options.key).map(String::as_str).collect();
-    let labels: HashSet<usize> = table.labels().into_iter().collect();
+    // A handful each: looking through them is quicker than a hash a column.
+    let not: Vec<&str> = not_features.iter().chain(&options.key).map(String::as_str).collect();
+    let labels = table.labels();
     let mut chosen = Vec::with_capacity(table.columns().len());
     for (at, column) in table.columns().iter().enumerate() {
         let name = column.name.as_str();
         let left_out = labels.contains(&at)
-            || (!not.is_empty() && not.contains(name))
+            || not.contains(&name)
             || (!wanted.is_empty() && !wanted.contains(name))
             || (!unwanted.is_empty() && unwanted.contains(name));
         if left_out {

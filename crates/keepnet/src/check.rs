@@ -248,10 +248,11 @@ fn off_commonest(x: Column<'_>) -> usize {
     x.rows() - longest.max(zeros)
 }
 
-/// Whether work on columns of these sizes is worth waking other threads: a block of short
-/// sparse columns is done before they are.
+/// Whether work on columns of these sizes is worth waking other threads: a few short sparse
+/// columns are done before they are.
 fn worth_threads(bytes: impl Iterator<Item = usize>) -> bool {
-    rayon::current_num_threads() > 1 && bytes.sum::<usize>() > 1 << 18
+    // A column costs something however short it is.
+    rayon::current_num_threads() > 1 && bytes.map(|bytes| bytes + 256).sum::<usize>() > 1 << 18
 }
 
 /// Checks a whole block, in parallel where the pool has threads; `first` is the place of its

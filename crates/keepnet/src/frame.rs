@@ -154,6 +154,9 @@ impl Frame {
     pub fn hessian<T: HasColumn>(&self, columns: &[&T], d: &[f64]) -> (Square, Vec<f64>) {
         let k = columns.len();
         let views: Vec<_> = columns.iter().map(|x| x.values()).collect();
+        if views.iter().all(|x| matches!(x, Column::Sparse { .. })) {
+            return self.sparse_hessian(columns, d);
+        }
         let (mut h, mut sums) = (Square::new(k), vec![0.0; k]);
         let mut scratch = vec![vec![0.0; self.n]; TOGETHER.min(k)];
         let mut products = Vec::new();
@@ -175,5 +178,88 @@ impl Frame {
             }
         }
         (h, sums)
+    }
+
+    /// [`Frame::hessian`] row by row: the pairs of values that meet in a row, and no others.
+    fn sparse_hessian<T: HasColumn>(&self, columns: &[&T], d: &[f64]) -> (Square, Vec<f64>) {
+        let k = columns.len();
+        let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.n];
+        for (j, x) in columns.iter().enumerate() {
+            x.values().each(|i, value| rows[i].push((j as u32, value)));
+        }
+        let (mut h, mut raw_sums) = (Square::new(k), vec![0.0; k]);
+        for (row, d) in rows.iter().zip(d) {
+            for (at, (j, x)) in row.iter().enumerate() {
+                let (j, dx) = (*j as usize, d * x);
+                raw_sums[j] += dx;
+                let below = &mut h.row_mut(j)[..=j];
+                row[..=at].iter().for_each(|(g, z)| below[*g as usize] += dx * z);
+            }
+        }
+        let total_d = kernel::sum(d);
+        let mean = |j: usize| self.mean(columns[j].stats());
+        let sums: Vec<f64> =
+            (0..k).map(|j| (raw_sums[j] - mean(j) * total_d) / self.weight_sum).collect();
+        for j in 0..k {
+            for g in 0..=j {
+                let raw = (h.row(j)[g] - mean(g) * raw_sums[j]) / self.weight_sum;
+                h.set(j, g, raw - mean(j) * sums[g]);
+            }
+        }
+        (h, sums)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use crate::column::{ColumnData, Numbers};
+    use crate::kept::KeptSet;
+
+    /// The sparse form against the dense one on the same values.
+    #[test]
+    fn a_sparse_hessian_is_the_dense_one() {
+        let n = 40;
+        let value = |j: usize, i: usize| if (i * (j + 2)) % 5 == 0 { (i + j) as f64 } else { 0.0 };
+        let d: Vec<f64> = (0..n).map(|i| 0.25 + (i % 3) as f64).collect();
+        for intercept in [true, false] {
+            let problem = Problem::regression((0..n).map(|i| i as f64).collect());
+            let frame = Frame::new(&problem, intercept);
+            let set = |sparse: bool| {
+                let mut kept = KeptSet::new(Budget::unlimited());
+                for j in 0..6 {
+                    let values: Vec<f64> = (0..n).map(|i| value(j, i)).collect();
+                    let stats = frame.stats(&values);
+                    let index: Vec<u32> =
+                        (0..n as u32).filter(|i| values[*i as usize] != 0.0).collect();
+                    let stored = index.iter().map(|i| values[*i as usize]).collect();
+                    let data = match sparse {
+                        true => ColumnData::Sparse { rows: n, index, value: Numbers::F64(stored) },
+                        false => ColumnData::dense(values),
+                    };
+                    let raw = crate::block::RawColumn {
+                        id: crate::FeatureId::new(j as u64),
+                        name: j.to_string(),
+                        source: 0,
+                        data,
+                    };
+                    kept.push(&Feature::covariate(&raw, stats)).unwrap();
+                }
+                kept
+            };
+            let (sparse, dense) = (set(true), set(false));
+            let both = [&sparse, &dense].map(|kept| {
+                let columns: Vec<&Kept> = kept.slots().iter().collect();
+                frame.hessian(&columns, &d)
+            });
+            for j in 0..6 {
+                let near = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + b.abs());
+                assert!(near(both[0].1[j], both[1].1[j]));
+                for g in 0..6 {
+                    assert!(near(both[0].0.at(j, g), both[1].0.at(j, g)), "{j} {g}");
+                }
+            }
+        }
     }
 }
