@@ -278,14 +278,9 @@ pub fn check_and_glance<'a>(
     let one =
         |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy, glances);
     let bytes = block.columns().iter().map(|raw| raw.data.bytes());
-    let checked: Vec<_> = if worth_threads(bytes) {
-        block.columns().par_iter().enumerate().map(one).collect()
-    } else {
-        block.columns().iter().enumerate().map(one).collect()
-    };
     let mut out = CheckedBlock::default();
-    out.features.reserve(checked.len());
-    for (at, result) in checked.into_iter().enumerate() {
+    out.features.reserve(block.len());
+    let mut take = |at: usize, result: Result<Result<Passed<'a>, Reason>>| {
         let raw = &block.columns()[at];
         match result? {
             Ok(passed) => {
@@ -294,6 +289,14 @@ pub fn check_and_glance<'a>(
             }
             Err(reason) => out.dropped.push((raw.id, &raw.name, first + at as u64, reason)),
         }
+        Ok(())
+    };
+    if worth_threads(bytes) {
+        let checked: Vec<_> = block.columns().par_iter().enumerate().map(one).collect();
+        checked.into_iter().enumerate().try_for_each(|(at, result)| take(at, result))?;
+    } else {
+        let mut columns = block.columns().iter().enumerate();
+        columns.try_for_each(|(at, raw)| take(at, one((at, raw))))?;
     }
     Ok(out)
 }

@@ -8,24 +8,32 @@
 //!
 //! The first sum meets only the kept values in the rows of `x`, the second is the same for every
 //! newcomer, so a product costs the non-zeros of `x` times those of a row of the kept set, and
-//! not those of the kept column. The lists take 12 bytes a stored value of the kept set, and are
-//! made anew when it has changed and a sparse newcomer is tested.
+//! not those of the kept column. The lists take 12 bytes a stored value of the kept set. Slots
+//! that changed since the lists were made are looked up value by value, in the same order, until
+//! there are too many of them and the lists are made anew.
 
 use super::rows::{Against, Row};
+use crate::block::FeatureId;
 use crate::check::Feature;
 use crate::column::Column;
 
 /// A newcomer with a value in fewer rows than one in this many is taken by rows.
 const FEW: usize = 8;
 
+/// Slots that may have changed before the lists are made anew.
+const LOOSE: usize = 12;
+
 /// Lists by row of the values of the columns that skip zeros, and sums over all rows.
 #[derive(Default)]
 pub(super) struct ByRow {
     clock: Option<u64>,
+    /// What each slot held when the lists were made.
+    listed: Vec<Option<FeatureId>>,
     starts: Vec<u32>,
     slots: Vec<u32>,
     values: Vec<f64>,
-    dense: Vec<usize>,
+    /// Slots that are looked up: dense ones, and those that changed since.
+    loose: Vec<usize>,
     /// `sum_i d_i z_i` of kept columns, then of the extra ones, scale by scale.
     sums: Vec<f64>,
 }
@@ -42,10 +50,18 @@ impl ByRow {
         FEW * count <= x.rows()
     }
 
-    /// The products of one newcomer; `clock` changes with the kept set or the row weights.
-    pub(super) fn row(&mut self, against: Against<'_>, clock: u64, feature: &Feature<'_>) -> Row {
+    /// The products of one newcomer; `clock` changes with the kept set or the row weights, and a
+    /// slot `born` later than the last look needs a new one.
+    pub(super) fn row(
+        &mut self,
+        against: Against<'_>,
+        clock: u64,
+        born: impl Fn(usize) -> u64,
+        feature: &Feature<'_>,
+    ) -> Row {
         if self.clock != Some(clock) {
-            self.renew(against);
+            self.renew_sums(against, born);
+            self.renew_lists(against);
             self.clock = Some(clock);
         }
         let Against { frame, kept, scales, extra } = against;
@@ -57,31 +73,69 @@ impl ByRow {
                 for at in self.starts[i] as usize..self.starts[i + 1] as usize {
                     all[self.slots[at] as usize * count + s] += x * self.values[at];
                 }
-                for slot in &self.dense {
-                    all[slot * count + s] += x * kept.slots()[*slot].column().get(i);
-                }
                 for (e, y) in extra.iter().enumerate() {
                     all[(slots + e) * count + s] += x * y[i];
                 }
             }
         });
+        for slot in &self.loose {
+            let column = kept.slots()[*slot].column();
+            for (s, scale) in scales.iter().enumerate() {
+                let mut product = 0.0;
+                feature.column().each(|i, x| {
+                    let x = x * scale.or(frame.weight()).map_or(1.0, |d| d[i]);
+                    product += x * column.get(i);
+                });
+                all[slot * count + s] = product;
+            }
+        }
         let mean = frame.mean(&feature.stats);
         all.iter_mut().zip(&self.sums).for_each(|(product, sum)| *product -= mean * sum);
         let extra = all.split_off(slots * count);
         Row::new(all, extra)
     }
 
-    /// Makes lists and sums anew.
-    fn renew(&mut self, against: Against<'_>) {
+    /// Takes the sums anew of slots that changed or whose weights did, and those of the extra
+    /// columns.
+    fn renew_sums(&mut self, against: Against<'_>, born: impl Fn(usize) -> u64) {
         let Against { frame, kept, scales, extra } = against;
-        let columns: Vec<Column<'_>> = kept.columns().collect();
-        (self.dense, self.starts) = (Vec::new(), vec![0; frame.n() + 2]);
-        for (slot, column) in columns.iter().enumerate() {
-            match column.is_dense() {
-                true => self.dense.push(slot),
-                false => column.each(|i, _| self.starts[i + 2] += 1),
+        let count = scales.len();
+        self.sums.resize(kept.len() * count, 0.0);
+        let ones = vec![1.0; if frame.weight().is_none() { frame.n() } else { 0 }];
+        let weights = scales.iter().map(|scale| scale.or(frame.weight()).unwrap_or(&ones));
+        let weights: Vec<&[f64]> = weights.collect();
+        for (slot, column) in kept.columns().enumerate() {
+            let new = slot >= self.listed.len() || self.clock.is_none_or(|seen| born(slot) > seen);
+            if new {
+                let sums = &mut self.sums[slot * count..(slot + 1) * count];
+                sums.iter_mut().zip(&weights).for_each(|(sum, d)| *sum = column.dot(d));
             }
         }
+        self.sums.extend(extra.iter().flat_map(|y| weights.iter().map(|d| Column::F64(y).dot(d))));
+    }
+
+    /// Finds the slots that the lists do not know, and makes the lists anew where they are many.
+    fn renew_lists(&mut self, against: Against<'_>) {
+        let slots = against.kept.slots();
+        let changed = |slot: &usize| self.listed.get(*slot) != Some(&slots[*slot].id);
+        let loose: Vec<usize> = (0..slots.len())
+            .filter(|slot| slots[*slot].column().is_dense() || changed(slot))
+            .collect();
+        let sparse = loose.iter().filter(|slot| !slots[**slot].column().is_dense()).count();
+        self.loose = loose;
+        // Where slots went away the lists would point past the end.
+        if sparse > LOOSE || slots.len() < self.listed.len() || self.starts.is_empty() {
+            self.make_lists(against);
+        }
+    }
+
+    fn make_lists(&mut self, against: Against<'_>) {
+        let Against { frame, kept, .. } = against;
+        self.listed = kept.slots().iter().map(|kept| kept.id).collect();
+        self.starts = vec![0; frame.n() + 2];
+        let sparse = || kept.columns().enumerate().filter(|(_, column)| !column.is_dense());
+        sparse().for_each(|(_, column)| column.each(|i, _| self.starts[i + 2] += 1));
+        self.loose = (0..kept.len()).filter(|s| kept.slots()[*s].column().is_dense()).collect();
         for i in 2..self.starts.len() {
             self.starts[i] += self.starts[i - 1];
         }
@@ -89,20 +143,13 @@ impl ByRow {
         self.slots.resize(total, 0);
         self.values.resize(total, 0.0);
         // Each row's start moves to its end as the row fills, which is the next row's start.
-        for (slot, column) in columns.iter().enumerate().filter(|(_, column)| !column.is_dense()) {
+        for (slot, column) in sparse() {
             column.each(|i, value| {
                 let at = self.starts[i + 1] as usize;
                 (self.slots[at], self.values[at]) = (slot as u32, value);
                 self.starts[i + 1] += 1;
             });
         }
-        let ones = vec![1.0; if frame.weight().is_none() { frame.n() } else { 0 }];
-        let weights = |scale: &Option<&'_ [f64]>| scale.or(frame.weight()).map(<[f64]>::to_vec);
-        let scales: Vec<Vec<f64>> =
-            scales.iter().map(|scale| weights(scale).unwrap_or_else(|| ones.clone())).collect();
-        let columns = columns.into_iter().chain(extra.iter().map(|y| Column::F64(y)));
-        let sums = columns.flat_map(|z| scales.iter().map(move |d| z.dot(d)).collect::<Vec<_>>());
-        self.sums = sums.collect();
     }
 
     /// Bytes of the lists.
@@ -124,7 +171,7 @@ mod tests {
 
     #[test]
     fn products_by_rows_are_those_of_the_plain_sums() {
-        let n = 40;
+        let n = 40_i32;
         let mut problem = Problem::regression((0..n).map(f64::from).collect());
         problem.weight = Some((0..n).map(|i| 1.0 + f64::from(i % 3)).collect());
         let sparse = |step: u32| ColumnData::Sparse {
@@ -136,8 +183,10 @@ mod tests {
         };
         let dense = ColumnData::dense((0..n).map(|i| f64::from(i * i % 11)).collect());
         let bits = ColumnData::Bits { rows: n as usize, words: vec![0b1001_0110_1101] };
-        let mut block = ColumnBlock::new(4);
-        for (at, data) in [sparse(3), dense, bits, sparse(10)].into_iter().enumerate() {
+        let mut block = ColumnBlock::new(6);
+        for (at, data) in
+            [sparse(3), dense, bits, sparse(10), sparse(4), sparse(7)].into_iter().enumerate()
+        {
             let id = FeatureId::new(at as u64);
             block.push(RawColumn { id, name: format!("x{at}"), source: 0, data });
         }
@@ -150,21 +199,38 @@ mod tests {
         let d: Vec<f64> = (0..n).map(|i| 0.5 + f64::from(i % 7)).collect();
         let y: Vec<f64> = (0..n).map(|i| f64::from(i % 5) - 2.0).collect();
         let (scales, extra) = ([None, Some(d.as_slice())], [y.as_slice()]);
-        let against = Against { frame: &frame, kept: &kept, scales: &scales, extra: &extra };
         let newcomer = &checked.features[3];
         assert!(ByRow::suits(newcomer.column()) && !ByRow::suits(checked.features[0].column()));
-        let row = ByRow::default().row(against, 7, newcomer);
         let mean = newcomer.stats.mean;
         let plain = |z: &dyn Fn(usize) -> f64, d: &[f64]| -> f64 {
             (0..n as usize).map(|i| d[i] * (newcomer.column().get(i) - mean) * z(i)).sum()
         };
         let weight = problem.weight.as_deref().unwrap();
-        for (s, d) in [weight, d.as_slice()].into_iter().enumerate() {
-            for slot in 0..3 {
-                let z = |i: usize| kept.slots()[slot].column().get(i);
-                assert!((row.kept[slot * 2 + s] - plain(&z, d)).abs() < 1e-9, "slot {slot}");
+        let mut by_row = ByRow::default();
+        // The second time one slot has changed, the third time one more has come.
+        for clock in 0..3 {
+            let born = match clock {
+                0 => vec![0; 3],
+                1 => {
+                    kept.replace(0, &checked.features[4]).unwrap();
+                    vec![1, 0, 0]
+                }
+                _ => {
+                    kept.push(&checked.features[5]).unwrap();
+                    vec![1, 0, 0, 2]
+                }
+            };
+            let against = Against { frame: &frame, kept: &kept, scales: &scales, extra: &extra };
+            let row = by_row.row(against, clock, |slot| born[slot], newcomer);
+            let anew = ByRow::default().row(against, clock, |slot| born[slot], newcomer);
+            assert_eq!((&row.kept, &row.extra), (&anew.kept, &anew.extra));
+            for (s, d) in [weight, d.as_slice()].into_iter().enumerate() {
+                for slot in 0..kept.len() {
+                    let z = |i: usize| kept.slots()[slot].column().get(i);
+                    assert!((row.kept[slot * 2 + s] - plain(&z, d)).abs() < 1e-9, "slot {slot}");
+                }
+                assert!((row.extra[s] - plain(&|i| y[i], d)).abs() < 1e-9);
             }
-            assert!((row.extra[s] - plain(&|i| y[i], d)).abs() < 1e-9);
         }
     }
 }

@@ -114,7 +114,7 @@ impl Rows {
         feature: &Feature<'_>,
     ) -> Row {
         if ByRow::suits(feature.column()) {
-            return self.by_row.row(against, clock, feature);
+            return self.by_row.row(against, clock, born, feature);
         }
         let mut row = self.rows[t].take().unwrap_or_default();
         let count = against.scales.len();
