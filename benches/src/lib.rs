@@ -191,10 +191,19 @@ pub struct Args {
 }
 
 impl Args {
-    /// Those of this process.
+    /// Those of this process; `usage` answers `--help`, and whatever is neither a number nor a
+    /// setting.
     #[must_use]
-    pub fn parse() -> Self {
+    pub fn parse(usage: &str) -> Self {
         let all: Vec<String> = std::env::args().skip(1).collect();
+        if all.iter().any(|a| a == "--help" || a == "-h") {
+            println!("usage: {usage}");
+            std::process::exit(0);
+        }
+        if let Some(bad) = all.iter().find(|a| a.parse::<usize>().is_err() && !a.contains('=')) {
+            eprintln!("{bad:?} is no number and no KEY=VALUE; usage: {usage}");
+            std::process::exit(2);
+        }
         let pair = |a: &String| a.split_once('=').map(|(k, v)| (k.to_string(), v.to_string()));
         let settings = all.iter().filter_map(pair).collect();
         Self { numbers: all.iter().filter_map(|a| a.parse().ok()).collect(), settings }

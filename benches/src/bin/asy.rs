@@ -163,7 +163,7 @@ fn update_cost<C: Centre>(n: usize, threads: usize, make: impl Fn(usize) -> C) -
 }
 
 fn main() -> Result<()> {
-    let args = Args::parse();
+    let args = Args::parse("asy [n] [p] [rounds]");
     let (n, p, rounds) = (args.at(0, 1000), args.at(1, 8192), args.at(2, 3));
     println!("one read and one add of the centre, microseconds; load {}", load());
     for n in [1000, 10_000, 100_000] {

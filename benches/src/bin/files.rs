@@ -39,7 +39,7 @@ struct Data {
 }
 
 fn main() -> Result<()> {
-    let args = Args::parse();
+    let args = Args::parse("files [n] [p] [rounds] [key=value...]");
     let (n, p, rounds) = (args.at(0, 20_000), args.at(1, 50_000), args.at(2, 1));
     let spec = args.apply(MethodSpec::k(100));
     println!("files: n = {n}, p = {p}, 100 true features, load {}", load());

@@ -75,7 +75,7 @@ fn plain(
 }
 
 fn main() -> keepnet::Result<()> {
-    let mut args = Args::parse();
+    let mut args = Args::parse("os_blocked [n] [p] [k] [rounds] [scans] [loss=NAME]");
     let (n, p, k) = (args.at(0, 20_000), args.at(1, 1500), args.at(2, 100));
     let (rounds, scans) = (args.at(3, 3), args.at(4, 2));
     println!("os_blocked: n = {n}, p = {p}, k = {k}, {scans} scan(s), load {}", load());

@@ -25,7 +25,7 @@ use keepnet_io::{Format, OpenOptions, ProblemSpec, build_problem, open, sink};
 const TRAINERS: [&str; 2] = ["liblinear-train", "train"];
 
 fn main() -> Result<()> {
-    let mut args = Args::parse();
+    let mut args = Args::parse("svm [n] [p] [rounds] [per-row=400] [KEY=VALUE...]");
     let (n, p, rounds) = (args.at(0, 10_000), args.at(1, 500_000), args.at(2, 1));
     let per_row = args.take("per-row").unwrap_or_else(|| "400".into());
     let kept = args.take("dir").map(PathBuf::from);

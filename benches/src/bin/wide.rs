@@ -5,17 +5,12 @@
 use std::sync::Arc;
 
 use keepnet::{Budget, Driver, Generated, Lane, MethodSpec, Problem, Quiet, RunOptions, registry};
-use keepnet_bench::{Seconds, Wide, mib, peak_bytes, sum_once, timed};
+use keepnet_bench::{Args, Seconds, Wide, mib, peak_bytes, sum_once, timed};
 
 fn main() -> keepnet::Result<()> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let numbers: Vec<usize> = args.iter().filter_map(|a| a.parse().ok()).collect();
-    let at = |i: usize, default: usize| numbers.get(i).copied().unwrap_or(default);
-    let (n, p, rounds) = (at(0, 20_000), at(1, 50_000), at(2, 3));
-    let mut spec = MethodSpec::k(100);
-    for (key, value) in args.iter().filter_map(|a| a.split_once('=')) {
-        spec = spec.set(key, value);
-    }
+    let args = Args::parse("wide [n] [p] [rounds] [key=value...]");
+    let (n, p, rounds) = (args.at(0, 20_000), args.at(1, 50_000), args.at(2, 3));
+    let spec = args.apply(MethodSpec::k(100));
     println!("wide: n = {n}, p = {p}, 100 true features, noise 0.1 sd of the signal");
     let wide = Wide::new(n, p, 100, 0.1, 0);
     let (truth, y) = (wide.truth.clone(), wide.y.clone());

@@ -32,6 +32,16 @@ fn a_target_of_the_wrong_length_is_refused() {
     folder.run("select x.csv --target y.csv:y -k 1").refused(1, &["3", "40"]);
 }
 
+/// 2^53 and 2^53 + 1 are one f64.
+#[test]
+fn keys_that_numbers_cannot_tell_apart_are_refused() {
+    let folder = Folder::new();
+    folder.write("x.csv", "id,a,b\n9007199254740992,1,2\n9007199254740993,2,1\n3,4,4\n");
+    folder.write("y.csv", "id,y\n9007199254740993,1\n9007199254740992,2\n3,5\n");
+    let run = folder.run("select x.csv --target y.csv:y -k 1 --key id");
+    run.refused(1, &["\"id\"", "9007199254740992", "text"]);
+}
+
 #[test]
 fn missing_and_infinite_values_meet_the_policy() {
     let folder = folder();

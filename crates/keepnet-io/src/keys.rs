@@ -8,6 +8,9 @@ use crate::names::unknown;
 use crate::series::SeriesValues;
 use crate::table::Table;
 
+/// From here on neighbouring integers become the same f64: 2^53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// The key of each row; `None` where a part of it is missing.
 pub(crate) fn row_keys(table: &dyn Table, key: &[String]) -> Result<Vec<Option<String>>> {
     let mut keys: Vec<Option<String>> = vec![Some(String::new()); table.rows()];
@@ -24,6 +27,13 @@ pub(crate) fn row_keys(table: &dyn Table, key: &[String]) -> Result<Vec<Option<S
             match &values {
                 // 12, 12.0 and a text "12" are one key, whatever the file calls its type.
                 SeriesValues::Numbers { values, .. } if !values[row].is_nan() => {
+                    if values[row].abs() >= EXACT {
+                        return Err(Error::Data(format!(
+                            "the key {name:?} is {} in row {row}: numbers from 2^53 on are not \
+                             told apart; store this key as text",
+                            values[row]
+                        )));
+                    }
                     text.push_str(&values[row].to_string());
                 }
                 SeriesValues::Text(values) if values[row].is_some() => {

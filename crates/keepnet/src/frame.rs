@@ -221,7 +221,8 @@ mod tests {
     #[test]
     fn a_sparse_hessian_is_the_dense_one() {
         let n = 40;
-        let value = |j: usize, i: usize| if (i * (j + 2)) % 5 == 0 { (i + j) as f64 } else { 0.0 };
+        let value =
+            |j: usize, i: usize| if (i * (j + 2)).is_multiple_of(5) { (i + j) as f64 } else { 0.0 };
         let d: Vec<f64> = (0..n).map(|i| 0.25 + (i % 3) as f64).collect();
         for intercept in [true, false] {
             let problem = Problem::regression((0..n).map(|i| i as f64).collect());
