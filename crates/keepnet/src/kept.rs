@@ -1,7 +1,6 @@
 //! The columns a method holds, within its byte budget.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::block::FeatureId;
@@ -48,7 +47,7 @@ impl Kept {
 pub struct KeptSet {
     slots: Vec<Kept>,
     #[serde(skip)]
-    by_id: HashMap<FeatureId, usize>,
+    by_id: FxHashMap<FeatureId, usize>,
     #[serde(skip)]
     budget: Budget,
 }
@@ -57,7 +56,7 @@ impl KeptSet {
     /// An empty set within `budget`.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
-        Self { slots: Vec::new(), by_id: HashMap::new(), budget }
+        Self { slots: Vec::new(), by_id: FxHashMap::default(), budget }
     }
 
     /// Completes a set that was read back: its index, and the budget of the run that goes on.

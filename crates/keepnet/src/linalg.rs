@@ -4,6 +4,8 @@ use faer::linalg::solvers::{DenseSolveCore, Solve};
 use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::{Lanes, add_products};
+
 /// A square matrix with room to grow, row by row.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Square {
@@ -39,6 +41,15 @@ impl Square {
     /// One row to write to.
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.data[i * self.stride..(i + 1) * self.stride]
+    }
+
+    /// The product of its first `v.len()` rows and columns with a vector.
+    #[must_use]
+    pub fn times(&self, v: &[f64]) -> Vec<f64> {
+        let rows: Vec<&[f64]> = (0..v.len()).map(|i| &self.row(i)[..v.len()]).collect();
+        let mut lanes = vec![Lanes::default(); v.len()];
+        add_products(&rows, &[v], &mut lanes);
+        lanes.iter().map(Lanes::sum).collect()
     }
 
     /// One entry.

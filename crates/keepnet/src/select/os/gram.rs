@@ -92,8 +92,7 @@ impl GramWork {
     }
 
     fn gram_times(&self, model: &Model, c: usize, w: &[f64]) -> Vec<f64> {
-        let w = model.weights(w, c);
-        (0..w.len()).map(|slot| kernel::dot(&self.state.gram.row(slot)[..w.len()], &w)).collect()
+        self.state.gram.times(&model.weights(w, c))
     }
 
     /// How far the prediction of output `c` is from the anchor's, at most.
@@ -190,8 +189,7 @@ impl GramWork {
             let now = |other: usize| if other == slot { 0.0 } else { model.w[other * count + c] };
             let d: Vec<f64> =
                 (0..old).map(|i| now(i) - self.block.anchor.w[i * count + c]).collect();
-            let gd = |i: usize| kernel::dot(&self.state.gram.row(i)[..old], &d);
-            let within: f64 = (0..old).map(|i| d[i] * gd(i)).sum();
+            let within = kernel::dot(&d, &self.state.gram.times(&d));
             let across = kernel::dot(&self.block.row[..old], &d);
             let moved = within + 2.0 * entry * across + entry * entry * square;
             self.block.anchor.moved[c] += moved.max(0.0).sqrt() * MARGIN;
@@ -257,7 +255,7 @@ impl Work for GramWork {
     }
 
     fn product(&self, _model: &Model, v: &[f64], _c: usize, _curved: bool) -> Vec<f64> {
-        (0..v.len()).map(|slot| kernel::dot(&self.state.gram.row(slot)[..v.len()], v)).collect()
+        self.state.gram.times(v)
     }
 
     fn change(&mut self, model: &Model, x: &Feature<'_>, slopes: &Slopes, trial: &Trial) -> f64 {

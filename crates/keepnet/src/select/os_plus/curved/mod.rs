@@ -215,8 +215,8 @@ impl Curved {
                 let mean = self.frame.mean(&kept.stats);
                 cross.push(row[slot * count + c] / total - mean * sum);
             }
-            let along = |i: usize| -crate::kernel::dot(&model.swept.row(i)[..size], &cross);
-            let d: Vec<f64> = (0..size).map(along).collect();
+            let mut d = model.swept.times(&cross);
+            d.iter_mut().for_each(|d| *d = -*d);
             let schur = curve - crate::kernel::dot(&cross, &d);
             let ridge = self.ridge_of(&feature.stats, false);
             // The ridge alone keeps the complement positive; below it is rounding.

@@ -97,8 +97,7 @@ impl Curved {
             let raw = kept.column().dot(&model.g) - self.frame.mean(&kept.stats) * model.sum_g;
             slopes.push(raw / total + ridges[slot] * model.w[base + slot]);
         }
-        let along = |i: usize| crate::kernel::dot(&model.swept.row(i)[..size], &slopes);
-        let step: Vec<f64> = (0..size).map(along).collect();
+        let step = model.swept.times(&slopes);
         let descent: f64 = step.iter().zip(&slopes).map(|(d, s)| d * s).sum();
         if -descent < 1e-9 * (1e-12 + model.value) {
             return;

@@ -31,12 +31,10 @@ impl Squared {
             }
         }
         let inside = |i: usize| i >= xy.len() && self.state.in_model[i - xy.len()];
-        let column: Vec<f64> = (0..size)
-            .map(|i| {
-                let taken = crate::kernel::dot(&self.state.swept.row(i)[..size], &masked);
-                (if inside(i) { 0.0 } else { plain(i) }) - taken
-            })
-            .collect();
+        let mut column = self.state.swept.times(&masked);
+        for (i, value) in column.iter_mut().enumerate() {
+            *value = (if inside(i) { 0.0 } else { plain(i) }) - *value;
+        }
         let own = square - crate::kernel::dot(&column, &masked);
         Swept { column, own, square }
     }
