@@ -50,6 +50,7 @@ fn read(mut input: TextInput, place: &Place) -> Result<Arc<dyn Table>> {
             labels.extend(lines.labels);
             builder.push(lines.piece)?;
         }
+        batch.into_iter().for_each(|text| input.recycle(text));
     }
     if labels.is_empty() {
         return Err(Error::Data("the file has no rows".into()));

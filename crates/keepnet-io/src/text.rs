@@ -14,6 +14,7 @@ pub(crate) struct TextInput {
     chunk: usize,
     // What was read past the last whole line.
     tail: Vec<u8>,
+    spare: Vec<Vec<u8>>,
     // Whether quotes hide line ends, as in CSV.
     quotes: bool,
     ended: bool,
@@ -49,6 +50,7 @@ impl TextInput {
             reader,
             chunk,
             tail: Vec::new(),
+            spare: Vec::new(),
             quotes,
             ended: false,
             bytes: 0,
@@ -59,7 +61,9 @@ impl TextInput {
 
     /// The next whole lines; `None` at the end. The last line may lack its line end.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>> {
-        let mut text = std::mem::take(&mut self.tail);
+        let mut text = self.spare.pop().unwrap_or_default();
+        text.clear();
+        text.append(&mut self.tail);
         let mut want = self.chunk.max(text.len() + 1);
         while !self.ended {
             let more = (want - text.len()) as u64;
@@ -88,6 +92,11 @@ impl TextInput {
             self.print.bytes(&text);
         }
         Ok(Some(text))
+    }
+
+    /// Takes back the buffer of an earlier piece: a fresh one would cost its page faults.
+    pub(crate) fn recycle(&mut self, text: Vec<u8>) {
+        self.spare.push(text);
     }
 
     /// The place after the last line end that is not within quotes.

@@ -155,15 +155,16 @@ impl SparseBuilder {
             self.narrow.resize(end, true);
         }
         let (counts, narrow) = (&mut self.counts, &mut self.narrow);
-        let mut integral = true;
-        piece.each(|_, c, v| {
-            counts[c as usize] += u32::from(v != 0.0);
-            integral &= v.trunc() == v;
-        });
+        piece.each(|_, c, v| counts[c as usize] += u32::from(v != 0.0));
+        // One value decides, and it mostly is among the first.
+        let mut integral = self.integral;
+        if integral {
+            piece.each(|_, _, v| integral = integral && v.trunc() == v);
+        }
         if let Numbers::F64(_) = piece.value {
             piece.each(|_, c, v| narrow[c as usize] &= f64::from(v as f32) == v || v.is_nan());
         }
-        self.integral &= integral;
+        self.integral = integral;
         self.used += piece.bytes();
         self.pieces.push(piece);
         // Pieces and the transposed table are in memory together.
