@@ -183,12 +183,22 @@ impl Frame {
     /// [`Frame::hessian`] row by row: the pairs of values that meet in a row, and no others.
     fn sparse_hessian<T: HasColumn>(&self, columns: &[&T], d: &[f64]) -> (Square, Vec<f64>) {
         let k = columns.len();
-        let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.n];
+        // The values of each row one after the other: how many, then where, then which.
+        let mut ends = vec![0_usize; self.n + 1];
+        columns.iter().for_each(|x| x.values().each(|i, _| ends[i + 1] += 1));
+        (0..self.n).for_each(|i| ends[i + 1] += ends[i]);
+        let mut entries = vec![(0_u32, 0.0); ends[self.n]];
         for (j, x) in columns.iter().enumerate() {
-            x.values().each(|i, value| rows[i].push((j as u32, value)));
+            x.values().each(|i, value| {
+                entries[ends[i]] = (j as u32, value);
+                ends[i] += 1;
+            });
         }
         let (mut h, mut raw_sums) = (Square::new(k), vec![0.0; k]);
-        for (row, d) in rows.iter().zip(d) {
+        let mut start = 0;
+        for (end, d) in ends.iter().zip(d) {
+            let row = &entries[start..*end];
+            start = *end;
             for (at, (j, x)) in row.iter().enumerate() {
                 let (j, dx) = (*j as usize, d * x);
                 raw_sums[j] += dx;
