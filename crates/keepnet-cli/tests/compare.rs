@@ -251,7 +251,7 @@ fn weights_reach_the_selections() {
     for i in 0..120 {
         let (y, light) = (i % 2, i % 3 == 0);
         let noise = [(i * 37 % 101) as f64 / 101.0, (i * 53 % 97) as f64 / 97.0];
-        let lift = f64::from(y) * 2.0;
+        let lift = y as f64 * 2.0;
         let (a, b) =
             if light { (noise[0], noise[1] + 9.0 * lift) } else { (noise[0] + lift, noise[1]) };
         let weight = if light { 1e-6 } else { 1.0 };

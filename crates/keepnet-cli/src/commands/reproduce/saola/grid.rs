@@ -83,6 +83,10 @@ fn absent(bench: &mut Bench, grid: &Grid<'_>, file: &str, published: &[Vec<f64>]
     let labels = grid.entrants.iter().map(Entrant::label).chain(grid.later.iter().copied());
     let labels: Vec<&str> = labels.collect();
     for (value, numbers) in grid.values.iter().zip(published) {
+        if numbers.is_empty() {
+            let what = (value.metric, Published::None, None);
+            push(bench, value.panel, file, labels[0], what, "no data here");
+        }
         for (label, number) in labels.iter().zip(numbers).filter(|(_, number)| !number.is_nan()) {
             let published = Published::Number(*number);
             push(bench, value.panel, file, label, (value.metric, published, None), "no data here");
@@ -191,6 +195,9 @@ pub struct Tests {
 /// only the latter counts.
 pub fn tests(bench: &mut Bench, grid: &Grid<'_>, held: &[Held], tests: &Tests) {
     let counted: Vec<&Held> = held.iter().filter(|held| held.name != "leukemia").collect();
+    if counted.is_empty() {
+        return;
+    }
     let panel = grid.values[tests.value].panel;
     let at = format!("{} data sets", counted.len());
     let why = "over the data sets at hand, the paper's over its own";
