@@ -101,6 +101,12 @@ impl Row {
         }
     }
 
+    /// The standard error of ours, where there are repeats and it is a mean.
+    pub fn error(&self) -> Option<f64> {
+        let mean = self.ours.filter(|mean| mean.count > 1 && !self.metric.starts_with("best"));
+        mean.map(|mean| mean.se())
+    }
+
     fn cells(&self) -> Vec<String> {
         let ours =
             |pick: fn(&Mean) -> f64| self.ours.as_ref().map_or("-".into(), |m| short(pick(m)));
@@ -111,10 +117,7 @@ impl Row {
             self.metric.into(),
             self.published.text(),
             ours(|m| m.mean),
-            match &self.ours {
-                Some(mean) if mean.count > 1 => short(mean.se()),
-                _ => "-".into(),
-            },
+            self.error().map_or("-".into(), short),
             self.ours.as_ref().map_or(0, |m| m.count).to_string(),
             self.word(),
         ]

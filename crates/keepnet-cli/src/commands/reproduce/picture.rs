@@ -60,9 +60,7 @@ fn chart(metric: &str, rows: &[&Row]) -> Result<String> {
     let one = |row: &&Row| Estimate {
         label: format!("{}, {}", row.at, short(&row.method)),
         theirs: row.published.value(),
-        ours: row.ours.map_or((f64::NAN, 0.0), |ours| {
-            (ours.mean, if ours.count > 1 { ours.se() } else { 0.0 })
-        }),
+        ours: (mean(row), row.error().unwrap_or(0.0)),
     };
     let published = rows.iter().filter_map(|row| row.published.value());
     let log = log || wide(rows.iter().map(mean).chain(published));

@@ -20,5 +20,6 @@ const DATA: &str = "Data sets come from --data DIR as NAME.parquet with the clas
     repeat, where the paper reports the best of ten draws. leukemia here has its genes in three levels, ALLAML is \
     the same study as numbers, as in the paper. Alpha-investing goes by the rules of the authors' library \
     (rules=lofs); 't-test' is keepnet's default. OFS is given, as in the paper, the size from 5 to 100 that is best \
-    on the test rows, in one pass over columns as they are. Sparse group lasso and the batch filters \
-    come later. Seconds are of the selection alone, the paper's of MATLAB on an i7-2600.";
+    on the test rows, in one pass over columns as they are. The SVM is on \
+    standardised columns with a penalised bias, in the paper it is LIBSVM on columns as they are. Sparse group \
+    lasso and the batch filters come later. Seconds are of the selection alone, the paper's of MATLAB on an i7-2600.";
