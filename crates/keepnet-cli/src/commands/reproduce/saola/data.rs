@@ -196,7 +196,7 @@ pub fn select(
         spec = spec.set("measure", if table.discrete { discrete } else { "fisher-z" });
     }
     for (key, value) in method.settings {
-        spec = spec.set(*key, *value);
+        spec = spec.set(key, *value);
     }
     let selector = registry::make(info, &spec, &problem, Budget::unlimited())?;
     let order = match arrival {

@@ -12,6 +12,7 @@ use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, ColumnData, Row, RowBlock, RowProblem};
 use keepnet_eval::splits::Split;
 use keepnet_eval::{ClassifierKind, Matrix, judge, judge_raw, metrics};
+use rayon::prelude::*;
 
 use super::data::{Arrival, Choice, Method, Table, select};
 
@@ -137,12 +138,18 @@ impl Entrant {
 fn best_ofs(table: &Table, split: &Split, judges: &[ClassifierKind]) -> Result<Run> {
     let sizes = SIZES.map(|step| step * STEP).filter(|k| *k as u64 <= table.features);
     let choices = ofs(table, split, &sizes.collect::<Vec<usize>>())?;
+    let judged: Vec<Vec<Verdict>> = choices
+        .par_iter()
+        .map(|choice| {
+            let one = |kind: &ClassifierKind| verdict(*kind, table, split, &choice.features);
+            judges.iter().map(one).collect()
+        })
+        .collect();
     let mut best: Vec<Option<(usize, Verdict)>> = vec![None; judges.len()];
-    for (place, choice) in choices.iter().enumerate() {
-        for (best, kind) in best.iter_mut().zip(judges) {
-            let verdict = verdict(*kind, table, split, &choice.features);
+    for (place, verdicts) in judged.iter().enumerate() {
+        for (best, verdict) in best.iter_mut().zip(verdicts) {
             if best.is_none_or(|(_, other)| verdict.accuracy > other.accuracy) {
-                *best = Some((place, verdict));
+                *best = Some((place, *verdict));
             }
         }
     }
