@@ -199,3 +199,94 @@ fn wrong_calls_say_what_is_wrong() {
     folder.run("compare --methods os-plus -k 2").refused(2, &["INPUT"]);
     assert_eq!(folder.names(), ["e.csv", "x.csv"]);
 }
+
+/// Everything but the seconds, which no second run repeats.
+fn without_seconds(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| !line.contains(",seconds,")).collect()
+}
+
+#[test]
+fn a_comparison_that_was_ended_goes_on_with_the_same_numbers() {
+    let folder = Folder::new();
+    folder.write("x.csv", classes());
+    let call = "compare x.csv --target y -k 2 --methods os-plus,annealed-ridge --splits 3 --orders 2 \
+                --output t.csv --quiet";
+    folder.run(call).fine();
+    let whole = folder.read("t.csv");
+    // The last data set is missing: the first one is done when the run fails.
+    let two = "compare --dataset a=x.csv:y --dataset b=z.csv:y -k 2 --methods os-plus,annealed-ridge \
+               --splits 3 --orders 2 --output t.csv --quiet --checkpoint c.journal";
+    folder.run(two).refused(1, &["z.csv"]);
+    let journal = folder.read("c.journal");
+    assert_eq!(journal.lines().filter(|line| line.starts_with('[')).count(), 3, "{journal}");
+    // With the last line torn and every selection of the first pass marked, the run takes the
+    // marks: it was not done again.
+    let mut lines: Vec<String> = journal.lines().map(String::from).collect();
+    lines[1] = lines[1].replace("\"bytes\":", "\"bytes\":7000000");
+    let torn = lines[3][..40].to_string();
+    folder.write("c.journal", format!("{}\n{}\n{}\n{torn}", lines[0], lines[1], lines[2]));
+    folder.write("z.csv", classes());
+    folder.run(two).fine();
+    assert!(!folder.path("c.journal").exists());
+    let resumed = folder.read("t.csv");
+    let of = |text: &str, name: &str| -> Vec<String> {
+        let lines = without_seconds(text).into_iter().filter(|line| line.starts_with(name));
+        let lines = lines.filter(|line| !line.contains(",held_bytes,"));
+        lines.map(|line| line.split_once(',').unwrap().1.to_string()).collect()
+    };
+    assert_eq!(of(&resumed, "a,"), of(&whole, "x,"));
+    assert_eq!(of(&resumed, "b,"), of(&whole, "x,"));
+    assert!(resumed.contains("a,os-plus,1,0,,held_bytes,7000000"), "{resumed}");
+    assert!(!resumed.contains("b,os-plus,1,0,,held_bytes,7000000"));
+    // A checkpoint of another comparison is refused.
+    folder.write("c.journal", format!("{}\n", lines[0]));
+    folder.run(&two.replace("-k 2", "-k 3")).refused(1, &["c.journal", "remove it"]);
+}
+
+#[test]
+fn weights_reach_the_selections() {
+    let folder = Folder::new();
+    // Rows of weight near nothing say that b tells the classes, the others that a does.
+    let mut text = "a,b,c,w,y\n".to_string();
+    for i in 0..120 {
+        let (y, light) = (i % 2, i % 3 == 0);
+        let noise = [(i * 37 % 101) as f64 / 101.0, (i * 53 % 97) as f64 / 97.0];
+        let lift = y as f64 * 2.0;
+        let (a, b) =
+            if light { (noise[0], noise[1] + 9.0 * lift) } else { (noise[0] + lift, noise[1]) };
+        let weight = if light { 1e-6 } else { 1.0 };
+        text += &format!("{a},{b},{},{weight},{}\n", (i * 29 % 89) as f64 / 89.0, ["n", "p"][y]);
+    }
+    folder.write("x.csv", text);
+    let call = "compare x.csv --target y -k 1 --methods os-plus --splits 3 --quiet --output - \
+                --classifiers own";
+    let error = |flags: &str| {
+        let called = folder.run(&format!("{call} {flags}"));
+        let values = tidy(&called.fine().out)[&key("os-plus", "own", "error")].clone();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    // Without weights the loud light rows win and the others cannot be told; with them the
+    // heavy ones do, and w is no feature.
+    let (plain, weighted) = (error("--exclude w"), error("--sample-weight w"));
+    assert!(weighted < plain, "{weighted} {plain}");
+    folder.run(&format!("{call} --class-weight balanced")).fine();
+    folder.run(&format!("{call} --class-weight odd")).refused(2, &["class-weight", "balanced"]);
+    let rows = call.replace("os-plus", "annealed-ridge");
+    folder.run(&format!("{rows} --class-weight balanced")).refused(2, &["annealed-ridge"]);
+}
+
+#[test]
+fn auto_takes_a_measure_that_the_values_allow() {
+    let folder = Folder::new();
+    // Integers with a level a row: too many for a discrete measure.
+    let mut text = "a,b,y\n".to_string();
+    for i in 0..600 {
+        text +=
+            &format!("{},{},{}\n", i * 7 % 599 + 300 * (i % 2), i * 31 % 601, ["n", "p"][i % 2]);
+    }
+    folder.write("x.csv", text);
+    let called =
+        folder.run("compare x.csv --target y --methods saola --splits 2 --quiet --output -");
+    let tidy = tidy(&called.fine().out);
+    assert_eq!(tidy[&key("saola", "", "kept")], [1.0, 1.0]);
+}

@@ -23,7 +23,7 @@ pub mod splits;
 pub mod stability;
 pub mod stats;
 
-pub use classify::{Classifier, ClassifierKind, judge};
+pub use classify::{Classifier, ClassifierKind, judge, judge_raw};
 pub use columns::Columns;
 pub use comparison::{Comparison, Ranking, Record};
 pub use evaluate::{Judge, Score, evaluate};

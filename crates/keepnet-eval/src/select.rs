@@ -10,9 +10,9 @@ use std::time::Instant;
 use keepnet::learn::{RowCounts, RowDriver, RowObserver, RowOptions};
 use keepnet::registry;
 use keepnet::{
-    Budget, CheckPolicy, Driver, FeatureSource, Flow, Groups, Lane, MethodInfo, MethodSpec,
-    Observer, Order, Problem, Progress, Result, RowBlock, RowLearner, RowProblem, RunOptions,
-    SampleSource, Selection,
+    Budget, CheckPolicy, ColumnBlock, Driver, FeatureSource, Flow, Groups, Lane, MethodInfo,
+    MethodSpec, Observer, Order, Problem, Progress, Result, RowBlock, RowLearner, RowProblem,
+    RunOptions, SampleSource, Selection,
 };
 
 use crate::metered::{Meter, Metered};
@@ -67,6 +67,8 @@ pub struct FeatureRun<'a> {
     pub seed: u64,
     /// Bytes that one method may hold.
     pub budget: Option<u64>,
+    /// Whether every class weighs the same in the training rows.
+    pub balanced: bool,
     /// Columns in a block.
     pub width: usize,
 }
@@ -120,10 +122,13 @@ impl FeatureRun<'_> {
     ) -> Result<Vec<Found>> {
         let mut lanes = Vec::new();
         let mut meters: Vec<(usize, usize, Arc<Meter>)> = Vec::new();
-        let (bytes, integral) = (source.column_bytes(), source.integral());
+        let (bytes, integral) = (source.column_bytes(), integral(source, entrants)?);
         for (place, entrant) in entrants.iter().copied() {
             for (at, split) in self.splits.iter().enumerate() {
-                let part = subset(self.problem, &split.train)?;
+                let mut part = subset(self.problem, &split.train)?;
+                if self.balanced {
+                    part.balance()?;
+                }
                 let spec = MethodSpec { column_bytes: bytes, integral, ..entrant.spec.clone() };
                 let budget = self.budget.map_or_else(Budget::unlimited, Budget::bytes);
                 let selector = registry::make(entrant.info, &spec, &part, budget)
@@ -154,6 +159,39 @@ impl FeatureRun<'_> {
         };
         Ok(meters.into_iter().zip(report.lanes).map(one).collect())
     }
+}
+
+/// Most levels of a column under a discrete measure.
+const LEVELS: usize = 256;
+
+/// Whether `auto` may take a discrete measure: the schema says integers, and no column has more
+/// levels than a discrete measure takes. Values are read only where a method asks for `auto`.
+fn integral(source: &mut dyn FeatureSource, entrants: &[&(usize, Entrant)]) -> Result<bool> {
+    let auto = |(_, entrant): &&(usize, Entrant)| {
+        let settings = &entrant.spec.settings;
+        entrant.info.settings.iter().any(|setting| setting.name == "measure")
+            && settings.get("measure").is_none_or(|name| name == "auto")
+            && !settings.contains_key("bins")
+    };
+    if !source.integral() || !entrants.iter().copied().any(|entrant| auto(&entrant)) {
+        return Ok(source.integral());
+    }
+    source.rewind()?;
+    let mut block = ColumnBlock::new(LEVELS);
+    let (mut values, mut more) = (Vec::new(), true);
+    while more {
+        block.reset(LEVELS);
+        more = source.next_block(&mut block)?;
+        for column in block.columns() {
+            values.resize(column.data.view().rows(), 0.0);
+            column.data.view().fill(&mut values);
+            values.sort_unstable_by(f64::total_cmp);
+            if values.chunk_by(|a, b| a.total_cmp(b).is_eq()).count() > LEVELS {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// The rows of a stream that are for training.

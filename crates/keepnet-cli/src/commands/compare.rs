@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use super::compare_data::{self as data, Named, Names};
 use super::compare_outputs as outputs;
+use super::compare_resume::Passes;
 use crate::flags::{self, CompareArgs};
 use crate::output::atomic;
 use crate::run::signals::{self, Phase};
@@ -37,6 +38,7 @@ struct Asked<'a> {
     policy: CheckPolicy,
     rows: RowOptions,
     groups: Option<keepnet::Groups>,
+    balanced: bool,
     memory: Option<u64>,
 }
 
@@ -47,6 +49,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let to_stdout = |path: &&std::path::Path| path.as_os_str() != "-";
     let paths = [args.output.as_deref().filter(to_stdout), args.report.as_deref()];
     atomic::probe(paths.into_iter().flatten())?;
+    let mut passes = Passes::open(args)?;
     system::with_threads(args.threads, || {
         let named = data::datasets(args)?;
         let mut steps = Steps::new(args.progress, args.quiet);
@@ -58,14 +61,16 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         };
         for (at, named) in named.iter().enumerate() {
             steps.begin(&named.name, at, all.datasets.len());
-            dataset(&asked, named, &mut all, &mut steps).map_err(|error| {
+            dataset(&asked, named, &mut all, &mut steps, &mut passes).map_err(|error| {
                 if args.dataset.is_empty() { error } else { error.at(&named.name) }
             })?;
         }
         steps.end();
         signals::enter(Phase::Writing);
         outputs::write(args, &all)
-    })
+    })?;
+    passes.remove();
+    Ok(())
 }
 
 fn read(args: &CompareArgs) -> Result<Asked<'_>> {
@@ -93,8 +98,17 @@ fn read(args: &CompareArgs) -> Result<Asked<'_>> {
         Missing::Zero => RowMissing::Zero,
         _ => RowMissing::Error,
     };
+    let balanced = match args.class_weight.as_deref() {
+        None => false,
+        Some("balanced") => true,
+        Some(other) => return Err(Error::param("class-weight", other, "balanced")),
+    };
     let on_rows = entrants.iter().find(|entrant| entrant.info.stream == Stream::Samples);
     if let Some(entrant) = on_rows {
+        if balanced {
+            let want = "no --class-weight with a method on rows";
+            return Err(Error::param("class-weight", "given", want).at(&entrant.label));
+        }
         if matches!(missing, Missing::DropFeature | Missing::Indicator) {
             let want = "error, mean or zero with a method on rows";
             return Err(Error::param("missing", &args.missing, want).at(&entrant.label));
@@ -113,6 +127,7 @@ fn read(args: &CompareArgs) -> Result<Asked<'_>> {
         policy: CheckPolicy { missing, min_count: 1, ..CheckPolicy::default() },
         rows: RowOptions { missing: row_missing, ..RowOptions::default() },
         groups: args.groups.as_deref().map(flags::groups).transpose()?,
+        balanced,
         memory: args.memory.as_deref().map(|text| flags::bytes("memory", text)).transpose()?,
     })
 }
@@ -123,6 +138,7 @@ fn dataset(
     named: &Named,
     all: &mut Comparison,
     steps: &mut Steps,
+    passes: &mut Passes,
 ) -> Result<()> {
     let options = data::open_options(asked.args)?;
     let (columns, rows) = data::specs(asked.args, &named.target)?;
@@ -143,21 +159,24 @@ fn dataset(
         ([], None) => None,
         _ => Some(Names::read(&mut source)?),
     };
-    let mut found = select(asked, &mut source, (&problem, &splits), steps)?;
+    passes.begin(&named.name, keepnet::FeatureSource::fingerprint(&source), &splits);
+    let mut found = select(asked, &mut source, (&problem, &splits), (steps, passes))?;
     let on_rows = asked.entrants.iter().enumerate();
     for (place, entrant) in on_rows.filter(|(_, e)| e.info.stream == Stream::Samples) {
         steps.stage(&entrant.label);
-        let mut stream = open_rows(&named.inputs, &rows, &options)?;
-        let asked_rows = stream.problem().clone();
-        let mut hear = |share: f64| steps.share(share);
-        found.extend(select_rows(
-            &mut stream,
-            &asked_rows,
-            (&problem, &splits),
-            (place, entrant),
-            (asked.rows, asked.memory),
-            &mut hear,
-        )?);
+        found.extend(passes.pass(&entrant.label, || {
+            let mut stream = open_rows(&named.inputs, &rows, &options)?;
+            let asked_rows = stream.problem().clone();
+            let mut hear = |share: f64| steps.share(share);
+            select_rows(
+                &mut stream,
+                &asked_rows,
+                (&problem, &splits),
+                (place, entrant),
+                (asked.rows, asked.memory),
+                &mut hear,
+            )
+        })?);
     }
     for (at, (_, path)) in asked.external.iter().enumerate() {
         let names = known.as_ref().expect("names are read where there is a list from elsewhere");
@@ -186,7 +205,7 @@ fn select(
     asked: &Asked<'_>,
     source: &mut TableSource,
     (problem, splits): (&Problem, &[Split]),
-    steps: &mut Steps,
+    (steps, passes): (&mut Steps, &mut Passes),
 ) -> Result<Vec<Found>> {
     use keepnet::FeatureSource;
     let entrants: Vec<(usize, Entrant)> = asked
@@ -217,9 +236,12 @@ fn select(
             order,
             seed: asked.args.seed,
             budget: asked.memory.map(|bytes| bytes / lanes),
+            balanced: asked.balanced,
             width,
         };
-        found.extend(run.select(source, &entrants, &mut |share| steps.share(share))?);
+        found.extend(passes.pass(&format!("order {order}"), || {
+            run.select(source, &entrants, &mut |share| steps.share(share))
+        })?);
     }
     Ok(found)
 }

@@ -53,8 +53,16 @@ pub fn specs(args: &CompareArgs, target: &str) -> Result<(ProblemSpec, RowSpec)>
         other => return Err(Error::param("task", other, "auto, regression or classification")),
     };
     let key = crate::flags::list(&args.input.0.key);
-    let columns = ProblemSpec { target: target.into(), task, key, ..ProblemSpec::default() };
-    let rows = RowSpec { target: target.into(), task, loss: None, weight: None };
+    let weight = args.sample_weight.clone();
+    // Classes are balanced in the training rows of each split, not here.
+    let columns = ProblemSpec {
+        target: target.into(),
+        task,
+        key,
+        weight: weight.clone(),
+        ..ProblemSpec::default()
+    };
+    let rows = RowSpec { target: target.into(), task, loss: None, weight };
     Ok((columns, rows))
 }
 

@@ -4,6 +4,7 @@ mod averages;
 mod compare;
 mod compare_data;
 mod compare_outputs;
+mod compare_resume;
 mod demo;
 mod generate;
 mod methods;

@@ -22,6 +22,12 @@ pub struct CompareArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     #[arg(help_heading = "Rows")]
     pub task: String,
+    /// Weight of each row in the selections, given as --target is [default: 1 each] [example: w]
+    #[arg(long, value_name = "SPEC", help_heading = "Rows")]
+    pub sample_weight: Option<String>,
+    /// balanced: every class weighs the same in the training rows [default: every row weighs the same]
+    #[arg(long, value_name = "balanced", help_heading = "Rows")]
+    pub class_weight: Option<String>,
     /// A data set in place of INPUT and --target; may be repeated [example: colon=colon.parquet:y]
     #[arg(long, value_name = "NAME=PATH:TARGET", help_heading = "Input")]
     #[arg(conflicts_with_all = ["inputs", "target"])]
@@ -65,6 +71,9 @@ pub struct CompareArgs {
     /// Threads; no result depends on them [default: all cores]
     #[arg(long, value_name = "N", help_heading = "Run")]
     pub threads: Option<usize>,
+    /// Selections that are done, so that a comparison that was ended goes on [default: none] [example: c.journal]
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub checkpoint: Option<PathBuf>,
     /// Most memory for what the methods hold and for judging [default: no limit] [example: 2GiB]
     #[arg(long, value_name = "SIZE", help_heading = "Run")]
     pub memory: Option<String>,

@@ -149,6 +149,9 @@ pub struct ReproduceArgs {
     /// The table as CSV; finished cells wait beside it in FILE.journal and are not run again
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// The figure as a picture that follows light and dark mode [example: --picture os-1.svg]
+    #[arg(long, value_name = "FILE.svg")]
+    pub picture: Option<PathBuf>,
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,

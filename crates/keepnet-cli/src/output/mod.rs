@@ -3,6 +3,7 @@
 pub mod atomic;
 pub mod csv;
 pub mod decisions;
+pub mod journal;
 pub mod reduced;
 pub mod report;
 pub mod table;

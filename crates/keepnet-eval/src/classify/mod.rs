@@ -73,26 +73,36 @@ pub fn judge(
     classes: usize,
     test: &Matrix,
 ) -> Matrix {
+    // Cuts do not depend on scale, and stay at values of the data.
+    if kind == ClassifierKind::Tree || train.columns() == 0 {
+        return judge_raw(kind, train, codes, classes, test);
+    }
+    let scale = Scale::fit(train);
+    judge_raw(kind, &scale.apply(train), codes, classes, &scale.apply(test))
+}
+
+/// As [`judge`], on the values as they are.
+#[must_use]
+pub fn judge_raw(
+    kind: ClassifierKind,
+    train: &Matrix,
+    codes: &[u32],
+    classes: usize,
+    test: &Matrix,
+) -> Matrix {
     let mut values = vec![0.0; test.rows() * classes];
     let lines = values.chunks_exact_mut(classes.max(1));
     if train.columns() == 0 {
         let shares = shares(codes, classes);
         lines.for_each(|line| line.copy_from_slice(&shares));
     } else {
-        let scale = Scale::fit(train);
         let fitted: Box<dyn Classifier> = match kind {
-            ClassifierKind::Nearest => Box::new(Nearest::fit(scale.apply(train), codes)),
-            ClassifierKind::Svm => {
-                let params = SvmParams::default();
-                Box::new(Svm::fit(&scale.apply(train), codes, classes, &params))
-            }
-            // Cuts do not depend on scale, and stay at values of the data.
+            ClassifierKind::Nearest => Box::new(Nearest::fit(train.clone(), codes)),
+            ClassifierKind::Svm => Box::new(Svm::fit(train, codes, classes, &SvmParams::default())),
             ClassifierKind::Tree => {
                 Box::new(Tree::fit(train, codes, classes, &TreeParams::default()))
             }
         };
-        let scaled = (kind != ClassifierKind::Tree).then(|| scale.apply(test));
-        let test = scaled.as_ref().unwrap_or(test);
         lines.enumerate().for_each(|(i, line)| fitted.scores(test.row(i), line));
     }
     Matrix::new(test.rows(), classes, values).expect("a score a row and class")

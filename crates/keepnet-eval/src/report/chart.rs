@@ -7,15 +7,15 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::comparison::Ranking;
 
 /// Colours that the page's variables stand for; they are replaced in the text.
-const INK: RGBColor = RGBColor(1, 2, 3);
-const SOFT: RGBColor = RGBColor(1, 2, 4);
-const LINE: RGBColor = RGBColor(1, 2, 5);
+pub(super) const INK: RGBColor = RGBColor(1, 2, 3);
+pub(super) const SOFT: RGBColor = RGBColor(1, 2, 4);
+pub(super) const LINE: RGBColor = RGBColor(1, 2, 5);
 const SERIES: usize = 8;
 
-const WIDTH: u32 = 900;
-const FONT: &str = "sans-serif";
+pub(super) const WIDTH: u32 = 900;
+pub(super) const FONT: &str = "sans-serif";
 
-fn colour(series: usize) -> RGBColor {
+pub(super) fn colour(series: usize) -> RGBColor {
     RGBColor(9, 9, (series % SERIES) as u8)
 }
 
@@ -70,12 +70,12 @@ impl Axes {
     }
 }
 
-fn failed(error: impl std::fmt::Display) -> Error {
+pub(super) fn failed(error: impl std::fmt::Display) -> Error {
     Error::Data(format!("cannot draw a chart: {error}"))
 }
 
 /// Puts the page's variables in place of the colours.
-fn themed(svg: String) -> String {
+pub(super) fn themed(svg: String) -> String {
     let mut svg = svg.replace("#010203", "currentColor").replace("#010204", "var(--soft)");
     svg = svg.replace("#010205", "var(--line)");
     for series in 0..SERIES {
@@ -98,7 +98,7 @@ fn room(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (floor, high + space)
 }
 
-fn short(value: &f64) -> String {
+pub(super) fn short(value: &f64) -> String {
     let size = value.abs();
     match size {
         0.0 => "0".into(),
@@ -183,7 +183,7 @@ fn draw_legend(area: &Area<'_>, series: &[Series]) -> Result<()> {
 }
 
 /// A name that fits.
-fn cut(name: &str, most: usize) -> String {
+pub(super) fn cut(name: &str, most: usize) -> String {
     match name.chars().count() > most {
         true => name.chars().take(most - 1).chain(['…']).collect(),
         false => name.into(),

@@ -7,10 +7,14 @@
 
 pub mod chart;
 pub mod comparison;
+pub mod picture;
 
 use keepnet::{Error, Result};
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
+
+/// Colours of light mode, dark mode and print.
+const THEME: &str = include_str!("theme.css");
 
 /// Most lines of a table under a chart that are shown without a click.
 const OPEN: usize = 12;
@@ -107,6 +111,7 @@ impl Page {
             |error: minijinja::Error| Error::Data(format!("cannot make the report: {error}"));
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        environment.add_global("theme", THEME);
         environment.add_template("report.html", include_str!("report.html")).map_err(failed)?;
         let template = environment.get_template("report.html").map_err(failed)?;
         let mut page = self.clone();

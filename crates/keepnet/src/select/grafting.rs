@@ -16,15 +16,14 @@
 //! Source: Perkins, Theiler, Online feature selection using grafting, ICML 2003.
 
 use crate::budget::Budget;
-use crate::check::{CheckedBlock, Feature};
+use crate::check::Feature;
 use crate::error::Result;
 use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
 use crate::select::l1::stream::{Held, TOLERANCE};
 use crate::select::l1::{L1Params, norm};
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
-use crate::selection::Selection;
-use crate::snapshot::Snapshot;
+use crate::select::{ColumnSelector, Outcome, Reason, Verdict};
 use crate::target::Problem;
 
 /// Rounds in which a lambda found on the quadratic model is corrected on the loss itself.
@@ -39,37 +38,6 @@ impl Grafting {
     /// Starts with an empty kept set.
     pub fn new(params: L1Params, problem: &Problem, budget: Budget) -> Result<Self> {
         Ok(Self { held: Held::new(params, problem, budget)? })
-    }
-
-    fn arrival(&mut self, x: &Feature<'_>) -> Result<Outcome> {
-        let held = &mut self.held;
-        if held.columns.kept.slot(x.id).is_some() {
-            return Ok(Outcome::new(Verdict::Held));
-        }
-        let slope = held.slope(x).0;
-        let with_slope = |outcome: Outcome| Outcome { marginal: Some(slope), ..outcome };
-        let filling = held.limit().is_some() && !held.full();
-        if !x.pinned && !filling && slope <= held.books.lambda {
-            return Ok(with_slope(Outcome::dropped(Reason::Weak)));
-        }
-        held.push(x)?;
-        if filling || x.pinned {
-            // Until one must go there is nothing to choose, and no lambda to choose it by.
-            if held.books.lambda > 0.0 {
-                held.settle(held.books.lambda);
-            }
-            return Ok(with_slope(Outcome::new(Verdict::Kept)));
-        }
-        let evicted = match held.over() {
-            true => vec![self.make_room()],
-            false => self.drop_zeros(),
-        };
-        let mut evicted: Vec<_> = evicted.into_iter().flatten().collect();
-        let stays = self.held.columns.kept.slot(x.id).is_some();
-        evicted.retain(|id| *id != x.id);
-        let verdict = if stays { Verdict::Kept } else { Verdict::Dropped(Reason::Weak) };
-        self.held.books.substitutions += u64::from(stays && !evicted.is_empty());
-        Ok(with_slope(Outcome { evicted, ..Outcome::new(verdict) }))
     }
 
     /// Optimises at the fixed lambda; what has no weight leaves.
@@ -122,40 +90,47 @@ impl Grafting {
     }
 }
 
-impl ColumnSelector for Grafting {
-    fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
-        for feature in &block.features {
-            out.push(self.arrival(feature)?);
+impl Rival for Grafting {
+    const NAME: &'static str = INFO.name;
+    const COORDINATES: bool = false;
+
+    fn held(&self) -> &Held {
+        &self.held
+    }
+
+    fn held_mut(&mut self) -> &mut Held {
+        &mut self.held
+    }
+
+    fn arrival(&mut self, x: &Feature<'_>) -> Result<Outcome> {
+        let held = &mut self.held;
+        if held.columns.kept.slot(x.id).is_some() {
+            return Ok(Outcome::new(Verdict::Held));
         }
-        Ok(())
-    }
-
-    fn end_scan(&mut self) -> Result<bool> {
-        Ok(self.held.end_scan())
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn selection(&self) -> Result<Selection> {
-        let mut selection = self.held.selection(INFO.name)?;
-        self.held.add_l1(&mut selection);
-        Ok(selection)
-    }
-
-    fn status(&self) -> Status {
-        self.held.status()
-    }
-}
-
-impl Snapshot for Grafting {
-    fn save(&self) -> Result<Vec<u8>> {
-        self.held.save()
-    }
-
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        self.held.restore(state)
+        let slope = held.slope(x).0;
+        let with_slope = |outcome: Outcome| Outcome { marginal: Some(slope), ..outcome };
+        let filling = held.limit().is_some() && !held.full();
+        if !x.pinned && !filling && slope <= held.books.lambda {
+            return Ok(with_slope(Outcome::dropped(Reason::Weak)));
+        }
+        held.push(x)?;
+        if filling || x.pinned {
+            // Until one must go there is nothing to choose, and no lambda to choose it by.
+            if held.books.lambda > 0.0 {
+                held.settle(held.books.lambda);
+            }
+            return Ok(with_slope(Outcome::new(Verdict::Kept)));
+        }
+        let evicted = match held.over() {
+            true => vec![self.make_room()],
+            false => self.drop_zeros(),
+        };
+        let mut evicted: Vec<_> = evicted.into_iter().flatten().collect();
+        let stays = self.held.columns.kept.slot(x.id).is_some();
+        evicted.retain(|id| *id != x.id);
+        let verdict = if stays { Verdict::Kept } else { Verdict::Dropped(Reason::Weak) };
+        self.held.books.substitutions += u64::from(stays && !evicted.is_empty());
+        Ok(with_slope(Outcome { evicted, ..Outcome::new(verdict) }))
     }
 }
 

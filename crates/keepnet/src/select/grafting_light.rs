@@ -16,15 +16,14 @@
 
 use crate::FeatureId;
 use crate::budget::Budget;
-use crate::check::{CheckedBlock, Feature};
+use crate::check::Feature;
 use crate::error::Result;
 use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
 use crate::select::l1::stream::{FALL, Held};
 use crate::select::l1::{L1Params, Point, norm};
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
-use crate::selection::Selection;
-use crate::snapshot::Snapshot;
+use crate::select::{ColumnSelector, Outcome, Reason, Verdict};
 use crate::target::Problem;
 
 /// How much longer a step is tried after one that was taken whole.
@@ -39,34 +38,6 @@ impl GraftingLight {
     /// Starts with an empty kept set.
     pub fn new(params: L1Params, problem: &Problem, budget: Budget) -> Result<Self> {
         Ok(Self { held: Held::new(params, problem, budget)? })
-    }
-
-    fn arrival(&mut self, x: &Feature<'_>) -> Result<Outcome> {
-        let held = &mut self.held;
-        if held.columns.kept.slot(x.id).is_some() {
-            return Ok(Outcome::new(Verdict::Held));
-        }
-        let slope = held.slope(x).0;
-        let filling = held.limit().is_some() && !held.full();
-        let enters = x.pinned || filling || slope > held.books.lambda;
-        if enters {
-            held.push(x)?;
-        }
-        self.step();
-        let mut evicted = match self.held.limit() {
-            None => self.drop_zeros(),
-            Some(_) if self.held.over() => self.make_room().into_iter().collect(),
-            Some(_) => Vec::new(),
-        };
-        if self.held.limit().is_some() && self.held.full() && !self.held.idle().is_empty() {
-            self.held.books.lambda *= FALL;
-        }
-        let stays = self.held.columns.kept.slot(x.id).is_some();
-        evicted.retain(|id| *id != x.id);
-        let verdict = if stays { Verdict::Kept } else { Verdict::Dropped(Reason::Weak) };
-        self.held.books.substitutions += u64::from(stays && !evicted.is_empty());
-        let outcome = Outcome::new(verdict);
-        Ok(Outcome { evicted, marginal: Some(slope), ..outcome })
     }
 
     /// One proximal gradient step over everything held.
@@ -153,40 +124,44 @@ fn distance(from: &Point, to: &Point, slopes: &[f64], intercept: &[f64], eta: f6
     (linear + square / (2.0 * eta), square > 0.0)
 }
 
-impl ColumnSelector for GraftingLight {
-    fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
-        for feature in &block.features {
-            out.push(self.arrival(feature)?);
+impl Rival for GraftingLight {
+    const NAME: &'static str = INFO.name;
+    const COORDINATES: bool = false;
+
+    fn held(&self) -> &Held {
+        &self.held
+    }
+
+    fn held_mut(&mut self) -> &mut Held {
+        &mut self.held
+    }
+
+    fn arrival(&mut self, x: &Feature<'_>) -> Result<Outcome> {
+        let held = &mut self.held;
+        if held.columns.kept.slot(x.id).is_some() {
+            return Ok(Outcome::new(Verdict::Held));
         }
-        Ok(())
-    }
-
-    fn end_scan(&mut self) -> Result<bool> {
-        Ok(self.held.end_scan())
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn selection(&self) -> Result<Selection> {
-        let mut selection = self.held.selection(INFO.name)?;
-        self.held.add_l1(&mut selection);
-        Ok(selection)
-    }
-
-    fn status(&self) -> Status {
-        self.held.status()
-    }
-}
-
-impl Snapshot for GraftingLight {
-    fn save(&self) -> Result<Vec<u8>> {
-        self.held.save()
-    }
-
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        self.held.restore(state)
+        let slope = held.slope(x).0;
+        let filling = held.limit().is_some() && !held.full();
+        let enters = x.pinned || filling || slope > held.books.lambda;
+        if enters {
+            held.push(x)?;
+        }
+        self.step();
+        let mut evicted = match self.held.limit() {
+            None => self.drop_zeros(),
+            Some(_) if self.held.over() => self.make_room().into_iter().collect(),
+            Some(_) => Vec::new(),
+        };
+        if self.held.limit().is_some() && self.held.full() && !self.held.idle().is_empty() {
+            self.held.books.lambda *= FALL;
+        }
+        let stays = self.held.columns.kept.slot(x.id).is_some();
+        evicted.retain(|id| *id != x.id);
+        let verdict = if stays { Verdict::Kept } else { Verdict::Dropped(Reason::Weak) };
+        self.held.books.substitutions += u64::from(stays && !evicted.is_empty());
+        let outcome = Outcome::new(verdict);
+        Ok(Outcome { evicted, marginal: Some(slope), ..outcome })
     }
 }
 

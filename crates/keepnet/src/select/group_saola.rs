@@ -25,12 +25,12 @@ use crate::budget::Budget;
 use crate::check::{CheckedBlock, Feature};
 use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
-use crate::measure::lofs::{LofsFisherZ, LofsSu, sums_to_zero};
-use crate::measure::{Evidence, FisherZ, Measure, MeasureKind, Mi, Side, Su};
+use crate::measure::lofs::sums_to_zero;
+use crate::measure::{Evidence, Measure, Side};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
 use crate::select::saola::score_kind;
 use crate::select::shelf::Shelf;
-use crate::select::statistical::{self, Pairwise, Rules};
+use crate::select::statistical::{self, PairSettings, Pairwise, Rules, WithMeasure};
 use crate::select::{
     ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict, offer_groups,
 };
@@ -325,12 +325,11 @@ impl<M: Measure> ColumnSelector for GroupSaola<M> {
     }
 
     fn selection(&self) -> Result<Selection> {
-        let p_values = self.measure.name() != "su" || self.rules == Rules::Paper;
         let mut selection = Selection {
             method: "group-saola",
             params: self.settings.clone(),
             score_kind: score_kind(self.measure.name()),
-            p_value_kind: p_values.then_some("marginal"),
+            p_value_kind: statistical::marginal(self.measure.name(), self.rules),
             substitutions: self.evictions,
             metrics: group_metrics(&self.shelf, self.groups_seen),
             ..Selection::default()
@@ -381,31 +380,23 @@ fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn 
     if let Some(k) = spec.k {
         return Err(Error::param("k", k, "no -k: group-saola decides how many groups stay"));
     }
-    let rules = Rules::parse(spec)?;
-    let kind = statistical::measure_kind(spec, MeasureKind::Su)?;
-    let (alpha, bins) = (statistical::alpha(spec)?, statistical::bins(spec)?);
-    let delta: f64 = spec.get("delta", 0.0, "a number, at least 0")?;
-    let mut settings = vec![("measure", Value::from(kind.name())), ("rules", rules.name().into())];
-    match kind {
-        MeasureKind::FisherZ => settings.push(("alpha", alpha.into())),
-        _ => settings.push(("delta", delta.into())),
-    }
-    settings.extend(bins.map(|bins| ("bins", bins.into())));
-    macro_rules! with {
-        ($measure:expr) => {{
-            let method = GroupSaola::new(rules, $measure, problem.n(), budget);
-            Ok(Box::new(GroupSaola { settings, ..method }))
-        }};
-    }
-    match (kind, rules) {
-        (MeasureKind::Su, Rules::Paper) => with!(Su::new(problem, delta, bins)?),
-        (MeasureKind::Mi, Rules::Paper) => with!(Mi::new(problem, delta, bins)?),
-        (MeasureKind::FisherZ, Rules::Paper) => with!(FisherZ::new(problem, alpha)?),
-        (MeasureKind::Su, Rules::Lofs) => with!(LofsSu::new(problem, delta)?),
-        (MeasureKind::FisherZ, Rules::Lofs) => with!(LofsFisherZ::new(problem, alpha)?),
-        (MeasureKind::Mi | MeasureKind::G2, _) => {
-            Err(Error::param("measure", kind.name(), "su, mi (rules=paper) or fisher-z"))
-        }
+    let pairs = PairSettings::parse(spec)?;
+    let settings = pairs.shown(Vec::new());
+    pairs.build(problem, Making { rules: pairs.rules, rows: problem.n(), budget, settings })
+}
+
+/// All that `group-saola` needs but its measure.
+struct Making {
+    rules: Rules,
+    rows: usize,
+    budget: Budget,
+    settings: Vec<(&'static str, Value)>,
+}
+
+impl WithMeasure for Making {
+    fn with<M: Measure + 'static>(self, measure: M) -> Result<Box<dyn ColumnSelector>> {
+        let method = GroupSaola::new(self.rules, measure, self.rows, self.budget);
+        Ok(Box::new(GroupSaola { settings: self.settings, ..method }))
     }
 }
 

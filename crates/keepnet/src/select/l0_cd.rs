@@ -11,15 +11,15 @@
 //! Source: section 5, baseline methods, of Yang, Fujimaki, Kusumura, Liu, KDD 2016.
 
 use crate::budget::Budget;
-use crate::check::{CheckedBlock, Feature};
+use crate::check::Feature;
 use crate::error::{Error, Result};
 use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, STANDARDISE};
 use crate::select::l1::stream::Held;
 use crate::select::l1::{L1Params, norm};
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
+use crate::select::{ColumnSelector, Outcome, Reason, Verdict};
 use crate::selection::Selection;
-use crate::snapshot::Snapshot;
 use crate::target::Problem;
 
 /// The method, for any loss.
@@ -35,6 +35,19 @@ impl L0Cd {
             return Err(Error::param("eta", eta, "a number above 0"));
         }
         Ok(Self { held: Held::new(params, problem, budget)?, eta })
+    }
+}
+
+impl Rival for L0Cd {
+    const NAME: &'static str = INFO.name;
+    const COORDINATES: bool = true;
+
+    fn held(&self) -> &Held {
+        &self.held
+    }
+
+    fn held_mut(&mut self) -> &mut Held {
+        &mut self.held
     }
 
     fn arrival(&mut self, x: &Feature<'_>) -> Result<Outcome> {
@@ -71,47 +84,14 @@ impl L0Cd {
         }
         Ok(Outcome { evicted, ..outcome(Verdict::Kept) })
     }
-}
 
-impl ColumnSelector for L0Cd {
-    fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
-        for feature in &block.features {
-            out.push(self.arrival(feature)?);
-        }
-        Ok(())
-    }
-
-    fn end_scan(&mut self) -> Result<bool> {
-        Ok(self.held.end_coordinate_scan())
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn selection(&self) -> Result<Selection> {
-        let mut selection = self.held.selection(INFO.name)?;
+    fn complete(&self, selection: &mut Selection) {
         selection.params.retain(|(name, _)| *name != "lambda");
         selection.params.push(("eta", self.eta.into()));
         if !self.held.point.w.iter().all(|w| w.is_finite()) {
             let text = "the weights diverged: eta is too large for these columns";
             selection.warnings.push(text.into());
         }
-        Ok(selection)
-    }
-
-    fn status(&self) -> Status {
-        self.held.status()
-    }
-}
-
-impl Snapshot for L0Cd {
-    fn save(&self) -> Result<Vec<u8>> {
-        self.held.save()
-    }
-
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        self.held.restore(state)
     }
 }
 

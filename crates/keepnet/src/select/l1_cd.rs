@@ -15,15 +15,14 @@
 
 use crate::FeatureId;
 use crate::budget::Budget;
-use crate::check::{CheckedBlock, Feature};
+use crate::check::Feature;
 use crate::error::Result;
 use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
 use crate::select::l1::stream::{FALL, Held};
 use crate::select::l1::{L1Params, norm};
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
-use crate::selection::Selection;
-use crate::snapshot::Snapshot;
+use crate::select::{ColumnSelector, Outcome, Reason, Verdict};
 use crate::target::Problem;
 
 /// The method, for any loss.
@@ -35,46 +34,6 @@ impl L1Cd {
     /// Starts with an empty kept set.
     pub fn new(params: L1Params, problem: &Problem, budget: Budget) -> Result<Self> {
         Ok(Self { held: Held::new(params, problem, budget)? })
-    }
-
-    fn arrival(&mut self, x: &Feature<'_>) -> Result<Outcome> {
-        self.held.step_pinned();
-        let held = &mut self.held;
-        let (size, slope) = held.slope(x);
-        let slot = held.columns.kept.slot(x.id);
-        let now = slot.map_or(vec![0.0; slope.len()], |slot| held.weights(slot));
-        let lambda = if x.pinned { 0.0 } else { held.books.lambda };
-        let next = shrunk(&now, &slope, held.columns.curvature(x), lambda);
-        let filling = held.limit().is_some() && !held.full();
-        let outcome = |verdict| Outcome { marginal: Some(size), ..Outcome::new(verdict) };
-        if slot.is_none() && norm(&next) == 0.0 && !x.pinned && !filling {
-            self.fall();
-            return Ok(outcome(Verdict::Dropped(Reason::Weak)));
-        }
-        let at = match slot {
-            Some(slot) => slot,
-            None => held.push(x)?,
-        };
-        held.set(at, &next);
-        if slot.is_some() {
-            let leaves = held.limit().is_none() && norm(&next) == 0.0 && !x.pinned;
-            if leaves {
-                held.remove(at);
-                return Ok(outcome(Verdict::Dropped(Reason::Weak)));
-            }
-            self.fall();
-            return Ok(outcome(Verdict::Held));
-        }
-        let mut evicted = Vec::new();
-        if held.over() {
-            evicted.extend(self.make_room());
-        }
-        self.fall();
-        let stays = self.held.columns.kept.slot(x.id).is_some();
-        evicted.retain(|id| *id != x.id);
-        self.held.books.substitutions += u64::from(stays && !evicted.is_empty());
-        let verdict = if stays { Verdict::Kept } else { Verdict::Dropped(Reason::Weak) };
-        Ok(Outcome { evicted, ..outcome(verdict) })
     }
 
     /// Lambda falls while it leaves a held column idle.
@@ -117,40 +76,56 @@ fn shrunk(w: &[f64], slope: &[f64], h: f64, lambda: f64) -> Vec<f64> {
     z.iter().map(|z| z * keep).collect()
 }
 
-impl ColumnSelector for L1Cd {
-    fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
-        for feature in &block.features {
-            out.push(self.arrival(feature)?);
+impl Rival for L1Cd {
+    const NAME: &'static str = INFO.name;
+    const COORDINATES: bool = true;
+
+    fn held(&self) -> &Held {
+        &self.held
+    }
+
+    fn held_mut(&mut self) -> &mut Held {
+        &mut self.held
+    }
+
+    fn arrival(&mut self, x: &Feature<'_>) -> Result<Outcome> {
+        self.held.step_pinned();
+        let held = &mut self.held;
+        let (size, slope) = held.slope(x);
+        let slot = held.columns.kept.slot(x.id);
+        let now = slot.map_or(vec![0.0; slope.len()], |slot| held.weights(slot));
+        let lambda = if x.pinned { 0.0 } else { held.books.lambda };
+        let next = shrunk(&now, &slope, held.columns.curvature(x), lambda);
+        let filling = held.limit().is_some() && !held.full();
+        let outcome = |verdict| Outcome { marginal: Some(size), ..Outcome::new(verdict) };
+        if slot.is_none() && norm(&next) == 0.0 && !x.pinned && !filling {
+            self.fall();
+            return Ok(outcome(Verdict::Dropped(Reason::Weak)));
         }
-        Ok(())
-    }
-
-    fn end_scan(&mut self) -> Result<bool> {
-        Ok(self.held.end_coordinate_scan())
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn selection(&self) -> Result<Selection> {
-        let mut selection = self.held.selection(INFO.name)?;
-        self.held.add_l1(&mut selection);
-        Ok(selection)
-    }
-
-    fn status(&self) -> Status {
-        self.held.status()
-    }
-}
-
-impl Snapshot for L1Cd {
-    fn save(&self) -> Result<Vec<u8>> {
-        self.held.save()
-    }
-
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        self.held.restore(state)
+        let at = match slot {
+            Some(slot) => slot,
+            None => held.push(x)?,
+        };
+        held.set(at, &next);
+        if slot.is_some() {
+            let leaves = held.limit().is_none() && norm(&next) == 0.0 && !x.pinned;
+            if leaves {
+                held.remove(at);
+                return Ok(outcome(Verdict::Dropped(Reason::Weak)));
+            }
+            self.fall();
+            return Ok(outcome(Verdict::Held));
+        }
+        let mut evicted = Vec::new();
+        if held.over() {
+            evicted.extend(self.make_room());
+        }
+        self.fall();
+        let stays = self.held.columns.kept.slot(x.id).is_some();
+        evicted.retain(|id| *id != x.id);
+        self.held.books.substitutions += u64::from(stays && !evicted.is_empty());
+        let verdict = if stays { Verdict::Kept } else { Verdict::Dropped(Reason::Weak) };
+        Ok(Outcome { evicted, ..outcome(verdict) })
     }
 }
 

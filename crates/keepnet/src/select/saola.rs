@@ -26,11 +26,11 @@ use crate::budget::Budget;
 use crate::check::{CheckedBlock, Feature};
 use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
-use crate::measure::lofs::{LofsFisherZ, LofsSu, sums_to_zero};
-use crate::measure::{Evidence, FisherZ, Measure, MeasureKind, Mi, Side, Su};
+use crate::measure::lofs::sums_to_zero;
+use crate::measure::{Evidence, Measure, Side};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
 use crate::select::shelf::Shelf;
-use crate::select::statistical::{self, OnFull, Pairwise, Rules};
+use crate::select::statistical::{self, OnFull, PairSettings, Pairwise, Rules, WithMeasure};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
 use crate::snapshot::{self, Snapshot};
@@ -247,8 +247,7 @@ impl<M: Measure> ColumnSelector for Saola<M> {
 
     fn selection(&self) -> Result<Selection> {
         let PairCounts { computed, closed, skipped } = self.pairs;
-        let p_value_kind = (self.measure.name() != "su" || self.params.rules == Rules::Paper)
-            .then_some("marginal");
+        let p_value_kind = statistical::marginal(self.measure.name(), self.params.rules);
         let mut selection = Selection {
             method: if self.params.max { "saola-max" } else { "saola" },
             params: self.settings.clone(),
@@ -307,38 +306,27 @@ fn make(
 ) -> Result<Box<dyn ColumnSelector>> {
     let name = if max { "saola-max" } else { "saola" };
     statistical::no_model(problem, name)?;
-    let (rules, on_full) = (Rules::parse(spec)?, OnFull::parse(spec)?);
-    let params = SaolaParams { k: spec.k, rules, max, on_full };
-    let kind = statistical::measure_kind(spec, MeasureKind::Su)?;
-    let (alpha, bins) = (statistical::alpha(spec)?, statistical::bins(spec)?);
-    let delta: f64 = spec.get("delta", 0.0, "a number, at least 0")?;
-    let mut settings = vec![
-        ("measure", Value::from(kind.name())),
-        ("rules", rules.name().into()),
-        ("on-full", on_full.name().into()),
-    ];
-    settings.extend(spec.k.map(|k| ("k", k.into())));
-    match kind {
-        MeasureKind::FisherZ => settings.push(("alpha", alpha.into())),
-        _ => settings.push(("delta", delta.into())),
-    }
-    settings.extend(bins.map(|bins| ("bins", bins.into())));
-    macro_rules! with {
-        ($measure:expr) => {{
-            let mut method = Saola::new(params, $measure, problem.n(), budget)?;
-            method.settings = settings;
-            Ok(Box::new(method))
-        }};
-    }
-    match (kind, rules) {
-        (MeasureKind::Su, Rules::Paper) => with!(Su::new(problem, delta, bins)?),
-        (MeasureKind::Mi, Rules::Paper) => with!(Mi::new(problem, delta, bins)?),
-        (MeasureKind::FisherZ, Rules::Paper) => with!(FisherZ::new(problem, alpha)?),
-        (MeasureKind::Su, Rules::Lofs) => with!(LofsSu::new(problem, delta)?),
-        (MeasureKind::FisherZ, Rules::Lofs) => with!(LofsFisherZ::new(problem, alpha)?),
-        (MeasureKind::Mi | MeasureKind::G2, _) => {
-            Err(Error::param("measure", kind.name(), "su, mi (rules=paper) or fisher-z"))
-        }
+    let (pairs, on_full) = (PairSettings::parse(spec)?, OnFull::parse(spec)?);
+    let params = SaolaParams { k: spec.k, rules: pairs.rules, max, on_full };
+    let mut own = vec![("on-full", Value::from(on_full.name()))];
+    own.extend(spec.k.map(|k| ("k", k.into())));
+    let settings = pairs.shown(own);
+    pairs.build(problem, Making { params, rows: problem.n(), budget, settings })
+}
+
+/// All that `saola` needs but its measure.
+struct Making {
+    params: SaolaParams,
+    rows: usize,
+    budget: Budget,
+    settings: Vec<(&'static str, Value)>,
+}
+
+impl WithMeasure for Making {
+    fn with<M: Measure + 'static>(self, measure: M) -> Result<Box<dyn ColumnSelector>> {
+        let mut method = Saola::new(self.params, measure, self.rows, self.budget)?;
+        method.settings = self.settings;
+        Ok(Box::new(method))
     }
 }
 

@@ -1,8 +1,11 @@
 //! What the statistical methods share: rules, settings, and measures by name.
 
 use crate::error::{Error, Result};
-use crate::measure::{Measure, MeasureKind};
+use crate::measure::lofs::{LofsFisherZ, LofsSu};
+use crate::measure::{FisherZ, Measure, MeasureKind, Mi, Su};
 use crate::registry::{MethodSpec, SettingInfo};
+use crate::select::ColumnSelector;
+use crate::selection::Value;
 use crate::target::Problem;
 
 /// Whose rules decide.
@@ -156,6 +159,71 @@ pub(crate) fn bins(spec: &MethodSpec) -> Result<Option<usize>> {
         None | Some("none") => Ok(None),
         Some(_) => Ok(Some(spec.get("bins", 0, "2 to 256")?)),
     }
+}
+
+/// Settings of the methods that compare features in pairs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairSettings {
+    pub(crate) rules: Rules,
+    pub(crate) kind: MeasureKind,
+    alpha: f64,
+    delta: f64,
+    bins: Option<usize>,
+}
+
+/// Makes a method of whatever measure was asked for.
+pub(crate) trait WithMeasure {
+    fn with<M: Measure + 'static>(self, measure: M) -> Result<Box<dyn ColumnSelector>>;
+}
+
+impl PairSettings {
+    pub(crate) fn parse(spec: &MethodSpec) -> Result<Self> {
+        Ok(Self {
+            rules: Rules::parse(spec)?,
+            kind: measure_kind(spec, MeasureKind::Su)?,
+            alpha: alpha(spec)?,
+            bins: bins(spec)?,
+            delta: spec.get("delta", 0.0, "a number, at least 0")?,
+        })
+    }
+
+    /// What results show: measure and rules, what is the method's own, and the threshold.
+    pub(crate) fn shown(&self, own: Vec<(&'static str, Value)>) -> Vec<(&'static str, Value)> {
+        let mut shown =
+            vec![("measure", Value::from(self.kind.name())), ("rules", self.rules.name().into())];
+        shown.extend(own);
+        match self.kind {
+            MeasureKind::FisherZ => shown.push(("alpha", self.alpha.into())),
+            _ => shown.push(("delta", self.delta.into())),
+        }
+        shown.extend(self.bins.map(|bins| ("bins", bins.into())));
+        shown
+    }
+
+    /// The method with its measure.
+    pub(crate) fn build(
+        &self,
+        problem: &Problem,
+        method: impl WithMeasure,
+    ) -> Result<Box<dyn ColumnSelector>> {
+        let Self { alpha, delta, bins, .. } = *self;
+        match (self.kind, self.rules) {
+            (MeasureKind::Su, Rules::Paper) => method.with(Su::new(problem, delta, bins)?),
+            (MeasureKind::Mi, Rules::Paper) => method.with(Mi::new(problem, delta, bins)?),
+            (MeasureKind::FisherZ, Rules::Paper) => method.with(FisherZ::new(problem, alpha)?),
+            (MeasureKind::Su, Rules::Lofs) => method.with(LofsSu::new(problem, delta)?),
+            (MeasureKind::FisherZ, Rules::Lofs) => method.with(LofsFisherZ::new(problem, alpha)?),
+            (MeasureKind::Mi | MeasureKind::G2, _) => {
+                let want = "su, mi (rules=paper) or fisher-z";
+                Err(Error::param("measure", self.kind.name(), want))
+            }
+        }
+    }
+}
+
+/// Whether a p-value of a pairwise method is the marginal one of the feature.
+pub(crate) fn marginal(measure: &str, rules: Rules) -> Option<&'static str> {
+    (measure != "su" || rules == Rules::Paper).then_some("marginal")
 }
 
 /// Refuses what a method without a linear model cannot take into account.

@@ -1,19 +1,24 @@
 //! What every figure shares: repeats over seeds, a journal of finished cells, rows of results.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::Instant;
 
+use keepnet::Result;
 use keepnet::experiment::Mean;
-use keepnet::{Error, Result};
+
+use crate::output::journal::Journal;
 
 /// What a paper gives for a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Published {
     /// A number of a table.
     Number(f64),
+    /// A number of one run of the paper: ours is judged by the spread of single runs.
+    Run(f64),
+    /// A number that was found on other data: shown, and not judged.
+    Apart(f64),
     /// The axis of a figure whose curves have no numbers.
     Axis(f64, f64),
     /// Nothing.
@@ -26,9 +31,17 @@ impl Published {
         if value.is_nan() { Self::None } else { Self::Number(value) }
     }
 
+    /// The number itself, where there is one.
+    pub fn value(self) -> Option<f64> {
+        match self {
+            Self::Number(value) | Self::Run(value) | Self::Apart(value) => Some(value),
+            Self::Axis(..) | Self::None => None,
+        }
+    }
+
     fn text(self) -> String {
         match self {
-            Self::Number(value) => short(value),
+            Self::Number(value) | Self::Run(value) | Self::Apart(value) => short(value),
             Self::Axis(low, high) => format!("{low} to {high}"),
             Self::None => "-".into(),
         }
@@ -63,8 +76,14 @@ impl Row {
             false => format!("{what}: {}", self.why),
         };
         match self.published {
-            Published::Number(value) if self.metric == "seconds" => {
+            Published::Number(value) | Published::Run(value) if self.metric == "seconds" => {
                 format!("{:.1} times the published speed", value / ours.mean.max(1e-9))
+            }
+            Published::Apart(_) => self.why.clone(),
+            Published::Run(value) => {
+                // Two deviations of a run, and what a rounded number cannot say.
+                let room = 2.0 * ours.sd + 0.02 * value.abs();
+                if (ours.mean - value).abs() > room { said("differs") } else { String::new() }
             }
             Published::Number(value) => {
                 // Three standard errors of ours, and what a rounded number cannot say.
@@ -82,6 +101,12 @@ impl Row {
         }
     }
 
+    /// The standard error of ours, where there are repeats and it is a mean.
+    pub fn error(&self) -> Option<f64> {
+        let mean = self.ours.filter(|mean| mean.count > 1 && !self.metric.starts_with("best"));
+        mean.map(|mean| mean.se())
+    }
+
     fn cells(&self) -> Vec<String> {
         let ours =
             |pick: fn(&Mean) -> f64| self.ours.as_ref().map_or("-".into(), |m| short(pick(m)));
@@ -92,10 +117,7 @@ impl Row {
             self.metric.into(),
             self.published.text(),
             ours(|m| m.mean),
-            match &self.ours {
-                Some(mean) if mean.count > 1 => short(mean.se()),
-                _ => "-".into(),
-            },
+            self.error().map_or("-".into(), short),
             self.ours.as_ref().map_or(0, |m| m.count).to_string(),
             self.word(),
         ]
@@ -110,67 +132,8 @@ fn short(value: f64) -> String {
     }
 }
 
-/// Finished cells on disk, so that a long figure can be taken up again.
-pub struct Journal {
-    known: HashMap<String, Vec<f64>>,
-    file: Option<(File, PathBuf)>,
-}
-
-impl Journal {
-    /// Opens the journal beside an output, or none; one of something else is refused.
-    pub fn open(output: Option<&Path>, identity: &str) -> Result<Self> {
-        let Some(output) = output else { return Ok(Self { known: HashMap::new(), file: None }) };
-        let mut path = output.as_os_str().to_os_string();
-        path.push(".journal");
-        let path = PathBuf::from(path);
-        let failed = |error| Error::io(format!("cannot use the journal {}", path.display()), error);
-        let mut known = HashMap::new();
-        let fresh = !path.exists();
-        if !fresh {
-            let mut lines = BufReader::new(File::open(&path).map_err(failed)?).lines();
-            let head = lines.next().transpose().map_err(failed)?.unwrap_or_default();
-            if head != identity {
-                return Err(Error::Data(format!(
-                    "the journal {} is of another figure or settings ({head}); remove it",
-                    path.display()
-                )));
-            }
-            for line in lines {
-                // The last line of a killed run may be torn: that cell is run again.
-                let line = line.map_err(failed)?;
-                if let Ok((key, values)) = serde_json::from_str::<(String, Vec<Option<f64>>)>(&line)
-                {
-                    let values = values.into_iter().map(|v| v.unwrap_or(f64::NAN)).collect();
-                    known.insert(key, values);
-                }
-            }
-        }
-        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
-        if fresh {
-            writeln!(file, "{identity}").map_err(failed)?;
-        } else {
-            // A torn line must not swallow the next one.
-            writeln!(file).map_err(failed)?;
-        }
-        Ok(Self { known, file: Some((file, path)) })
-    }
-
-    fn write(&mut self, key: &str, values: &[f64]) -> Result<()> {
-        let Some((file, path)) = &mut self.file else { return Ok(()) };
-        let line = serde_json::to_string(&(key, values)).unwrap_or_default();
-        writeln!(file, "{line}")
-            .map_err(|error| Error::io(format!("cannot write {}", path.display()), error))
-    }
-
-    /// The figure is done and written.
-    pub fn remove(self) {
-        if let Some((file, path)) = self.file {
-            drop(file);
-            // A journal that stays behind costs nothing but its place.
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
+/// Finished cells by name; JSON has no NaN, so a number may be none.
+pub type Cells = Journal<Vec<Option<f64>>>;
 
 /// One figure under way.
 pub struct Bench {
@@ -182,7 +145,7 @@ pub struct Bench {
     pub settings: BTreeMap<String, String>,
     /// What was found.
     pub rows: Vec<Row>,
-    journal: Journal,
+    journal: Cells,
     start: Instant,
     quiet: bool,
 }
@@ -193,7 +156,7 @@ impl Bench {
         repeats: u64,
         data: Option<PathBuf>,
         settings: BTreeMap<String, String>,
-        journal: Journal,
+        journal: Cells,
         quiet: bool,
     ) -> Self {
         let (rows, start) = (Vec::new(), Instant::now());
@@ -217,22 +180,34 @@ impl Bench {
         repeats: u64,
         work: impl Fn(u64) -> Result<Vec<f64>>,
     ) -> Result<Vec<Mean>> {
+        let all = self.runs(cell, repeats, work)?;
+        let width = all.first().map_or(0, Vec::len);
+        Ok((0..width).map(|at| Mean::of(all.iter().map(|values| values[at]))).collect())
+    }
+
+    /// The values of each seed, run or taken from the journal.
+    pub fn runs(
+        &mut self,
+        cell: &str,
+        repeats: u64,
+        work: impl Fn(u64) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>> {
         let mut all: Vec<Vec<f64>> = Vec::new();
         for seed in 0..repeats {
             let key = format!("{cell}, seed {seed}");
-            let values = match self.journal.known.get(&key) {
-                Some(values) => values.clone(),
+            let values = match self.journal.get(&key) {
+                Some(values) => values.iter().map(|v| v.unwrap_or(f64::NAN)).collect(),
                 None => {
                     self.tell(&format!("{cell}, repeat {} of {repeats}", seed + 1));
                     let values = work(seed)?;
-                    self.journal.write(&key, &values)?;
+                    let cell = values.iter().map(|v| Some(*v).filter(|v| v.is_finite()));
+                    self.journal.write(&key, cell.collect())?;
                     values
                 }
             };
             all.push(values);
         }
-        let width = all.first().map_or(0, Vec::len);
-        Ok((0..width).map(|at| Mean::of(all.iter().map(|values| values[at]))).collect())
+        Ok(all)
     }
 
     fn tell(&self, what: &str) {
@@ -253,7 +228,7 @@ impl Bench {
     }
 
     /// Gives the journal back.
-    pub fn into_journal(self) -> Journal {
+    pub fn into_journal(self) -> Cells {
         self.journal
     }
 
@@ -276,8 +251,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let output = dir.path().join("f.csv");
         let bench = |identity: &str| {
-            let journal = Journal::open(Some(&output), identity)?;
-            Ok::<_, Error>(Bench::new(3, None, BTreeMap::new(), journal, true))
+            let journal = Journal::beside(Some(&output), identity)?;
+            Ok::<_, keepnet::Error>(Bench::new(3, None, BTreeMap::new(), journal, true))
         };
         let mut first = bench("a").unwrap();
         let mut means = first.over_seeds("x", 2, |seed| Ok(vec![seed as f64])).unwrap();
@@ -285,7 +260,9 @@ mod tests {
         drop(first);
         // The seeds that were run are not run again; a torn line is.
         let torn = output.with_extension("csv.journal");
-        OpenOptions::new().append(true).open(&torn).unwrap().write_all(b"[\"x, se").unwrap();
+        let mut text = std::fs::read(&torn).unwrap();
+        text.extend(b"[\"x, se");
+        std::fs::write(&torn, text).unwrap();
         let mut second = bench("a").unwrap();
         means = second.over_seeds("x", 3, |seed| Ok(vec![10.0 * seed as f64])).unwrap();
         assert_eq!(means[0].mean, 7.0);
@@ -308,6 +285,10 @@ mod tests {
         };
         assert_eq!(row(Published::Number(0.7), mean(0.75)).word(), "");
         assert_eq!(row(Published::Number(0.7), mean(0.9)).word(), "differs: another step");
+        // One run of theirs against runs of ours that spread by 0.1.
+        assert_eq!(row(Published::Run(0.7), mean(0.9)).word(), "");
+        assert_eq!(row(Published::Run(0.7), mean(0.95)).word(), "differs: another step");
+        assert_eq!(row(Published::Apart(7.0), mean(0.9)).word(), "another step");
         assert_eq!(row(Published::Axis(0.1, 0.5), mean(0.3)).word(), "");
         assert_eq!(row(Published::Axis(0.1, 0.5), mean(0.6)).word(), "");
         assert!(row(Published::Axis(0.1, 0.5), mean(0.7)).word().starts_with("outside"));

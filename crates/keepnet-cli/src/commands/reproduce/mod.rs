@@ -4,14 +4,16 @@ mod adaptation;
 mod averages;
 mod bench;
 mod os;
+mod picture;
 mod regret;
 mod saola;
 
 use keepnet::{Error, Result};
 
 use crate::flags::{ReproduceArgs, pairs};
+use crate::output::journal::Journal;
 use crate::output::{atomic, print, table};
-use bench::{Bench, Journal};
+use bench::Bench;
 
 /// One figure or table.
 pub struct Figure {
@@ -33,10 +35,22 @@ const FIGURES: &[Figure] = &[
     os::FIGURE_1,
     os::FIGURE_2,
     os::FIGURE_3,
-    saola::TABLE_6,
-    saola::TABLE_7,
-    saola::TABLE_19,
-    saola::TABLE_23,
+    saola::accuracy::TABLE_3,
+    saola::accuracy::TABLE_4,
+    saola::accuracy::TABLE_5,
+    saola::sizes::TABLE_6,
+    saola::sizes::TABLE_7,
+    saola::accuracy::TABLE_8,
+    saola::shapes::TABLE_9,
+    saola::accuracy::BARS,
+    saola::stability::FIGURE,
+    saola::accuracy::TABLE_18,
+    saola::sizes::TABLE_19,
+    saola::accuracy::TABLE_20,
+    saola::accuracy::TABLE_21,
+    saola::accuracy::TABLE_22,
+    saola::sizes::TABLE_23,
+    saola::shapes::SHAPES,
     averages::REGRESSION,
     averages::CLASSIFICATION,
     averages::TIME,
@@ -46,13 +60,15 @@ const FIGURES: &[Figure] = &[
 ];
 
 /// Figures that are not there, and why.
-const ABSENT: &[(&str, &str)] = &[
-    ("os-4", "needs the privacy images of its authors, which are not public here"),
+const ABSENT: &[(&[&str], &str)] = &[
+    (&["os-4"], "needs the privacy images of its authors, which are not public here"),
     (
-        "saola-3 to saola-5, saola-8, saola-18, saola-20 to saola-22",
-        "accuracy and AUC of classifiers on the selected features: not in this build",
+        &[
+            "saola-10", "saola-11", "saola-12", "saola-13", "saola-14", "saola-15", "saola-16",
+            "saola-17",
+        ],
+        "compares with batch filters (FCBF, SPSF-LAR, GDM, IAMB, MMMB), which come later",
     ),
-    ("saola-9", "none of its five data sets is at hand"),
 ];
 
 /// Runs a figure, or lists them.
@@ -67,13 +83,15 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     if args.repeats == Some(0) {
         return Err(Error::param("repeats", 0, "at least 1"));
     }
-    if let Some(output) = &args.output {
-        atomic::probe([output.as_path()].into_iter())?;
+    if let Some(picture) = &args.picture {
+        crate::flags::extension("picture", picture, &["svg"], ".svg")?;
     }
+    let files = [args.output.as_deref(), args.picture.as_deref()];
+    atomic::probe(files.into_iter().flatten())?;
     let repeats = args.repeats.unwrap_or(figure.repeats);
     let version = env!("CARGO_PKG_VERSION");
     let identity = format!("keepnet {version} {} {settings:?}", figure.name);
-    let journal = Journal::open(args.output.as_deref(), &identity)?;
+    let journal = Journal::beside(args.output.as_deref(), &identity)?;
     let mut bench = Bench::new(repeats, args.data.clone(), settings, journal, args.quiet);
     crate::run::system::with_threads(args.threads, || (figure.run)(&mut bench))?;
     bench.done();
@@ -88,6 +106,9 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         }
         let bytes = writer.into_inner().map_err(|error| Error::Data(error.to_string()))?;
         atomic::write(output, &bytes)?;
+    }
+    if let Some(picture) = &args.picture {
+        atomic::write(picture, picture::draw(figure.name, &bench.rows)?.as_bytes())?;
     }
     bench.into_journal().remove();
     Ok(())
@@ -104,7 +125,7 @@ fn find(name: &str) -> Result<&'static Figure> {
     if let Some(figure) = FIGURES.iter().find(|figure| figure.name == name) {
         return Ok(figure);
     }
-    if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
+    if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| absent.contains(&name)) {
         return Err(Error::Unsupported(format!("{name} {why}")));
     }
     Err(Error::param("figure", format!("{name:?}"), "a name from `keepnet reproduce --list`"))
@@ -117,8 +138,8 @@ fn list() -> String {
         rows.push(vec![figure.name.into(), figure.repeats.to_string(), known(figure), what]);
     }
     let mut out = table::aligned(&rows) + "\nNot there:\n";
-    for (name, why) in ABSENT {
-        out += &format!("  {name}: {why}\n");
+    for (names, why) in ABSENT {
+        out += &format!("  {}: {why}\n", names.join(", "));
     }
     out
 }
