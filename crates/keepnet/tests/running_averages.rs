@@ -58,8 +58,8 @@ fn distance(a: &Gram, b: &Gram) -> f64 {
     most
 }
 
-const WIDE: AveragesParams = AveragesParams { forget: 0.0, wide: true };
-const NARROW: AveragesParams = AveragesParams { forget: 0.0, wide: false };
+const WIDE: AveragesParams = AveragesParams { forget: 0.0, wide: true, half: false };
+const NARROW: AveragesParams = AveragesParams { forget: 0.0, wide: false, half: false };
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
@@ -69,7 +69,7 @@ proptest! {
         n in 1usize..900, cut in 1usize..400, seed: u64, forget in prop_oneof![Just(0.0), 0.001..0.2],
     ) {
         let all = rows(n, 5, seed, 3.0);
-        let params = AveragesParams { forget, wide: false };
+        let params = AveragesParams { forget, wide: false, half: false };
         let once = pushed(&all, params);
         let mut parts = empty(5, params);
         for part in all.chunks(cut) {
@@ -186,7 +186,7 @@ fn moments_are_those_of_the_textbook_formula() {
 #[test]
 fn forgetting_settles_at_its_effective_size_and_refuses_to_merge() {
     for alpha in [0.01, 0.002] {
-        let params = AveragesParams { forget: alpha, wide: false };
+        let params = AveragesParams { forget: alpha, wide: false, half: false };
         let mut all = rows(8000, 2, 1, 0.0);
         all.iter_mut().for_each(|r| r.2 = 1.0);
         let mut averages = pushed(&all, params);
@@ -202,7 +202,7 @@ fn forgetting_weighs_rows_by_their_age() {
     // Against explicit weights (1 - alpha)^(n - 1 - i) without forgetting.
     let alpha = 0.003;
     let mut all = rows(1000, 3, 2, 1.0);
-    let forgotten = pushed(&all, AveragesParams { forget: alpha, wide: true }).gram().unwrap();
+    let forgotten = pushed(&all, AveragesParams { forget: alpha, wide: true, half: false }).gram().unwrap();
     let n = all.len();
     for (i, row) in all.iter_mut().enumerate() {
         row.2 *= (1.0f64 - alpha).powi((n - 1 - i) as i32);

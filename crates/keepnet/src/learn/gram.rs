@@ -205,13 +205,12 @@ fn correlations(m: &Moments, live: &[usize], d: &[f64]) -> Mat<f64> {
     const SIDE: usize = 64;
     let p = live.len();
     let mut s = Mat::<f64>::zeros(p, p);
-    let whole = p == m.mean_x.len();
     for top in (0..p).step_by(SIDE) {
         for left in (0..=top).step_by(SIDE) {
             for i in top..p.min(top + SIDE) {
-                let (row, scale) = (m.xx.row(live[i]), d[i] / m.weight);
+                let scale = d[i] / m.weight;
                 for j in left..(left + SIDE).min(i) {
-                    let v = row[if whole { j } else { live[j] }] * scale * d[j];
+                    let v = m.xx.get(live[i], live[j]) * scale * d[j];
                     s[(i, j)] = v;
                     s[(j, i)] = v;
                 }

@@ -33,6 +33,7 @@ mod packed;
 pub mod path;
 pub mod penalised;
 mod penalty;
+mod product;
 pub mod rda;
 pub mod rda_sadmm;
 pub mod run;
