@@ -64,7 +64,11 @@ impl<'a> Job<'a> {
     }
 }
 
-fn gemm<T: faer::traits::ComplexField + 'static>(side: usize, depth: usize, of: fn(f32) -> T) -> Job<'static> {
+fn gemm<T: faer::traits::ComplexField + 'static>(
+    side: usize,
+    depth: usize,
+    of: fn(f32) -> T,
+) -> Job<'static> {
     let x = noise(side * depth);
     let a = Mat::<T>::from_fn(side, depth, |i, j| of(x[i + side * j]));
     let b = Mat::<T>::from_fn(depth, side, |i, j| of(x[i + depth * j]));

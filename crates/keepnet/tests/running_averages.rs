@@ -202,7 +202,8 @@ fn forgetting_weighs_rows_by_their_age() {
     // Against explicit weights (1 - alpha)^(n - 1 - i) without forgetting.
     let alpha = 0.003;
     let mut all = rows(1000, 3, 2, 1.0);
-    let forgotten = pushed(&all, AveragesParams { forget: alpha, wide: true, half: false }).gram().unwrap();
+    let forgotten =
+        pushed(&all, AveragesParams { forget: alpha, wide: true, half: false }).gram().unwrap();
     let n = all.len();
     for (i, row) in all.iter_mut().enumerate() {
         row.2 *= (1.0f64 - alpha).powi((n - 1 - i) as i32);

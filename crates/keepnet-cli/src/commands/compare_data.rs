@@ -54,7 +54,7 @@ pub fn specs(args: &CompareArgs, target: &str) -> Result<(ProblemSpec, RowSpec)>
     };
     let key = crate::flags::list(&args.input.0.key);
     let columns = ProblemSpec { target: target.into(), task, key, ..ProblemSpec::default() };
-    let rows = RowSpec { target: target.into(), task, loss: None, weight: None };
+    let rows = RowSpec { target: target.into(), task, ..RowSpec::default() };
     Ok((columns, rows))
 }
 

@@ -244,6 +244,13 @@ impl RunningAverages {
         }
     }
 
+    /// Takes in every row and lets the buffers go, as no row will come.
+    pub(crate) fn close(&mut self) {
+        self.flush();
+        self.moments.xx.close();
+        self.pending = RowBlock::new(self.features(), GRID);
+    }
+
     /// The moments with the pending rows counted in, centred.
     pub(crate) fn settled(&self) -> std::borrow::Cow<'_, Moments> {
         let m = &self.moments;

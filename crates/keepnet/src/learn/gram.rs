@@ -38,6 +38,8 @@ pub struct Gram {
     pub mean: Vec<f64>,
     /// Mean of each output.
     pub mean_y: Vec<f64>,
+    /// The ridge of generalised cross-validation, once it was asked for.
+    pub(crate) ridge: std::sync::OnceLock<f64>,
 }
 
 /// A linear model on the original scale.
@@ -138,6 +140,7 @@ impl Gram {
             mean: live.iter().map(|j| m.mean_x[*j]).collect(),
             index: live.into_iter().map(|j| j as u32).collect(),
             mean_y: m.mean_y.clone(),
+            ridge: std::sync::OnceLock::new(),
         })
     }
 

@@ -44,6 +44,7 @@ pub mod sgd;
 pub mod siht;
 pub mod sofs;
 mod stream;
+mod symmetric;
 #[cfg(test)]
 mod testing;
 pub mod truncated_gradient;

@@ -87,6 +87,12 @@ impl Packed {
         each_width!(&mut self.values, v => self.waiting.settle(self.p, v));
     }
 
+    /// Adds the blocks that wait and lets their buffers go.
+    pub(crate) fn close(&mut self) {
+        self.settle();
+        self.waiting = Queues::default();
+    }
+
     /// Entry `(i, j)` with `j <= i`.
     pub(crate) fn get(&self, i: usize, j: usize) -> f64 {
         debug_assert!(self.settled());
@@ -108,7 +114,9 @@ impl Packed {
         self.settle();
         match &other.values {
             Values::F64(o) => each_width!(&mut self.values, v => map(v, |x, i| x + o[i])),
-            Values::F32(o) => each_width!(&mut self.values, v => map(v, |x, i| x + f64::from(o[i]))),
+            Values::F32(o) => {
+                each_width!(&mut self.values, v => map(v, |x, i| x + f64::from(o[i])))
+            }
         }
     }
 

@@ -19,8 +19,16 @@ use crate::kernel::Element;
 
 /// Features of the other side of a tile: twelve registers of sums with two of a strip.
 const SIDE: usize = 6;
-/// Rows of the triangle that share a strip while it is in cache: strips and sides divide it.
-const PANEL: usize = 96;
+/// Most rows of the triangle that share a strip while it is in cache.
+const PANEL: usize = 192;
+/// Strips that a block passes before the next one: their part of the triangle stays in cache.
+const GROUP: usize = 4;
+
+/// Rows of a panel: strips and sides divide it. Where the triangle itself fits the cache, fewer
+/// leave room for it.
+fn height(p: usize) -> usize {
+    if p > 2000 { PANEL } else { PANEL / 2 }
+}
 
 /// A width of numbers: of block products, or of the triangle itself.
 pub(crate) trait Product: Element + Default {
@@ -144,10 +152,10 @@ impl<T: Product> Queue<T> {
         if blocks.is_empty() {
             return;
         }
-        let mut panels = Vec::with_capacity(p.div_ceil(PANEL));
+        let mut panels = Vec::with_capacity(p.div_ceil(height(p)));
         let mut rest = values;
-        for from in (0..p).step_by(PANEL) {
-            let to = p.min(from + PANEL);
+        for from in (0..p).step_by(height(p)) {
+            let to = p.min(from + height(p));
             let (lines, tail) = rest.split_at_mut(start(to) - start(from));
             panels.push((from..to, lines));
             rest = tail;
@@ -178,40 +186,61 @@ fn panel<T: Product, S: Product, const N: usize>(
     sides: &mut Vec<T>,
 ) {
     let (from, to) = (rows.start, rows.end);
-    gather::<T, N>(blocks, from, sides);
-    for left in (0..to).step_by(N) {
+    let height = (to - from).next_multiple_of(PANEL / 2);
+    gather::<T, N>(blocks, from, height, sides);
+    for group in (0..to).step_by(GROUP * N) {
         let mut rest = sides.as_slice();
         for block in blocks {
-            let (sides, tail) = rest.split_at(block.rows * PANEL);
+            let (sides, tail) = rest.split_at(block.rows * height);
             rest = tail;
-            let strip = &block.x[left * block.rows..(left + N) * block.rows];
-            let strip = strip.as_chunks::<N>().0;
-            lanes::run(
-                #[inline(always)]
-                || {
-                    let sides = sides.chunks_exact(block.rows * SIDE);
-                    for (top, side) in (from..to).step_by(SIDE).zip(sides) {
-                        if top + SIDE > left {
-                            let sums = tile::<T, N>(side.as_chunks::<SIDE>().0, strip);
-                            add(&sums, block.decay, top, left, &rows, lines);
-                        }
-                    }
-                },
-            );
+            for left in (group..to.min(group + GROUP * N)).step_by(N) {
+                let strip = &block.x[left * block.rows..(left + N) * block.rows];
+                strip_by_sides::<T, S, N>(strip, sides, block, left, &rows, lines);
+            }
         }
     }
 }
 
+/// One strip of a block by every side of a panel.
+fn strip_by_sides<T: Product, S: Product, const N: usize>(
+    strip: &[T],
+    sides: &[T],
+    block: &Strips<T>,
+    left: usize,
+    rows: &std::ops::Range<usize>,
+    lines: &mut [S],
+) {
+    let strip = strip.as_chunks::<N>().0;
+    lanes::run(
+        #[inline(always)]
+        || {
+            let sides = sides.chunks_exact(block.rows * SIDE);
+            for (top, side) in rows.clone().step_by(SIDE).zip(sides) {
+                if top + SIDE > left {
+                    let sums = tile::<T, N>(side.as_chunks::<SIDE>().0, strip);
+                    add(&sums, block.decay, top, left, rows, lines);
+                }
+            }
+        },
+    );
+}
+
 /// The features of a panel again, in strips of [`SIDE`].
-fn gather<T: Product, const N: usize>(blocks: &[Strips<T>], from: usize, sides: &mut Vec<T>) {
-    sides.resize(blocks.iter().map(|block| block.rows * PANEL).sum(), T::default());
+fn gather<T: Product, const N: usize>(
+    blocks: &[Strips<T>],
+    from: usize,
+    height: usize,
+    sides: &mut Vec<T>,
+) {
+    sides.resize(blocks.iter().map(|block| block.rows * height).sum(), T::default());
     let mut rest = sides.as_mut_slice();
     for block in blocks {
-        let (sides, tail) = rest.split_at_mut(block.rows * PANEL);
+        let (sides, tail) = rest.split_at_mut(block.rows * height);
         rest = tail;
         let strips = block.x[from * block.rows..].as_chunks::<N>().0;
         let sides = sides.as_chunks_mut::<SIDE>().0;
         let mut line = [T::default(); PANEL];
+        let line = &mut line[..height];
         for i in 0..block.rows {
             for (s, part) in line.as_chunks_mut::<N>().0.iter_mut().enumerate() {
                 *part = strips.get(s * block.rows + i).copied().unwrap_or([T::default(); N]);
