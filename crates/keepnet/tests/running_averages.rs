@@ -267,3 +267,25 @@ fn the_error_of_a_model_is_that_of_its_residuals() {
     let exact = pushed(&test, WIDE).error_of(&model)[0];
     assert!((exact / (sum / weight) - 1.0).abs() < 1e-10);
 }
+
+#[test]
+fn averages_in_f32_are_near_those_in_f64_and_refuse_sparse_rows() {
+    // 40 blocks: one rounding of 6e-8 each, 6e-8 sqrt(40) = 4e-7 expected; eight times that allowed.
+    let all = rows(40 * GRID, 20, 4, 7.0);
+    let half = AveragesParams { half: true, ..WIDE };
+    let (full, small) = (pushed(&all, WIDE), pushed(&all, half));
+    let apart = distance(&full.gram().unwrap(), &small.gram().unwrap());
+    assert!(apart > 0.0 && apart < 3e-6, "{apart}");
+    // Parts merge, and the file is a few bytes longer than half of the other.
+    let (mut a, b) = (pushed(&all[..3000], half), pushed(&all[3000..], half));
+    a.merge(&b).unwrap();
+    assert!(distance(&full.gram().unwrap(), &a.gram().unwrap()) < 3e-6);
+    let size = |averages| {
+        let problem = RowProblem::regression(20);
+        SavedAverages { problem, averages }.to_bytes().unwrap().len()
+    };
+    assert!(size(full) > size(small) + 4 * 200);
+    let mut sparse = RowBlock::new(20, 1);
+    sparse.push(Row::Sparse { index: &[3], value: &[1.0] }, 0.0, 1.0).unwrap();
+    assert!(empty(20, half).push(&sparse).is_err());
+}

@@ -203,6 +203,9 @@ fn select(
     let budget = args.run.memory()?.map_or_else(Budget::unlimited, Budget::bytes);
     let mut learner = registry::make_rows(method, spec, &problem, budget.clone())?;
     if args.output.dry_run {
+        if !runner.leads() {
+            return Ok(());
+        }
         let need = learner.status().bytes;
         return outputs::dry_run(&source, method, spec, need, args.run.memory()?);
     }
