@@ -28,6 +28,7 @@ if [ "$quick" = quick ]; then
     "$bin/files" 20000 2000 1
     "$bin/svm" 2000 50000 1 per-row=200
     "$bin/asy" 1000 2048 1
+    "$bin/rows" 2000 400 1 wide-n=2000 wide-p=20000
     "$bin/examples/parse_speed" 10
 else
     "$bin/os_blocked"
@@ -35,5 +36,7 @@ else
     "$bin/files"
     "$bin/svm"
     "$bin/asy"
+    "$bin/rows"
     "$bin/examples/parse_speed"
+    cargo bench -q -p keepnet --bench running_averages --bench extraction
 fi

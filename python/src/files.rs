@@ -106,11 +106,11 @@ impl Files {
             task: self.task()?,
             loss: request.loss()?,
             weight: self.sample_weight.clone(),
+            offset: self.offset.clone(),
+            balanced: self.balanced,
         };
         let given = [
-            ("offset", self.offset.is_some()),
             ("covar", self.covar.is_some()),
-            ("class_weight", self.balanced),
             ("key", !self.key.is_empty()),
         ];
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {

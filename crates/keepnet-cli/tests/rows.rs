@@ -295,3 +295,58 @@ fn a_checkpoint_resumes_to_the_same_digits() {
     assert_eq!(selected(&resumed), selected(&whole));
     assert!(!at.join("c.kn").exists());
 }
+
+#[test]
+fn offset_class_weight_reduced_and_dry_run_work_on_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let (at, all) = (dir.path(), rows(500));
+    // The target is y plus a tenth of its row number, which the offset takes away again.
+    let mut text = csv(&all, true).replacen("y\n", "y,o,c\n", 1);
+    let mut lines: Vec<String> = text.lines().map(String::from).collect();
+    for (i, line) in lines.iter_mut().enumerate().skip(1) {
+        let (x, y) = line.rsplit_once(',').unwrap();
+        let y: f64 = y.parse().unwrap();
+        let o = i as f64 / 8.0;
+        *line = format!("{x},{},{o},{}", y + o, if y > 20.0 { "high" } else { "low" });
+    }
+    text = lines.join("\n") + "\n";
+    std::fs::write(at.join("d.csv"), text).unwrap();
+    std::fs::write(at.join("plain.csv"), csv(&all, true)).unwrap();
+    let method = ["-k", "2", "--method", "olsth", "--set", "products=f64"];
+    let base = |file: &'static str, target: &'static str| {
+        [&["select", file, "--target", target][..], &method].concat()
+    };
+    let plain = json(at, &base("plain.csv", "y"));
+    let less = ["--exclude", "c", "--offset", "o", "--reduced", "r.csv"];
+    let with = json(at, &[&base("d.csv", "y")[..], &less].concat());
+    let weight = |v: &Value| v["selected"][0]["coefficient"].as_f64().unwrap();
+    assert!((weight(&plain) - weight(&with)).abs() < 1e-9);
+    let reduced = std::fs::read_to_string(at.join("r.csv")).unwrap();
+    let mut lines = reduced.lines();
+    assert_eq!(lines.next(), Some("x3,x7,target"));
+    let first: Vec<f64> = lines.next().unwrap().split(',').map(|v| v.parse().unwrap()).collect();
+    assert_eq!((first[0], first[1]), (all[0].0[3], all[0].0[7]));
+    assert_eq!(lines.count(), 499);
+    // Balanced classes: by hand n / (2 n_c) as a column of weights gives the same model.
+    let counts = [true, false].map(|high| all.iter().filter(|r| (r.1 > 20.0) == high).count());
+    let mut weighed = csv(&all, true).replacen("y\n", "c,w\n", 1);
+    weighed = weighed.lines().take(1).map(|l| format!("{l}\n")).collect();
+    for (x, y) in &all {
+        let (name, count) = if *y > 20.0 { ("high", counts[0]) } else { ("low", counts[1]) };
+        x.iter().for_each(|v| weighed += &format!("{v},"));
+        weighed += &format!("{name},{}\n", 500.0 / (2.0 * count as f64));
+    }
+    std::fs::write(at.join("w.csv"), weighed).unwrap();
+    let drop = ["--exclude", "y,o", "--class-weight", "balanced"];
+    let balanced = json(at, &[&base("d.csv", "c")[..], &drop].concat());
+    let by_hand = json(at, &[&base("w.csv", "c")[..], &["--sample-weight", "w"]].concat());
+    assert!((weight(&balanced) - weight(&by_hand)).abs() < 1e-9);
+    let said = ok(at, &[&base("d.csv", "c")[..], &["--exclude", "y,o", "--dry-run"]].concat());
+    assert!(said.contains("classification into high, low") && said.contains("olsth k=2"), "{said}");
+    for flags in [&["--key", "o"][..], &["--covar", "o"], &["--decisions", "d.csv"]] {
+        let out = keepnet(at, &[&base("d.csv", "y")[..], flags].concat());
+        assert_eq!(out.status.code(), Some(2), "{flags:?}");
+    }
+    let offset = keepnet(at, &[&base("d.csv", "c")[..], &["--offset", "o"]].concat());
+    assert_eq!(offset.status.code(), Some(1));
+}

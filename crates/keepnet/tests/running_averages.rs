@@ -58,8 +58,8 @@ fn distance(a: &Gram, b: &Gram) -> f64 {
     most
 }
 
-const WIDE: AveragesParams = AveragesParams { forget: 0.0, wide: true };
-const NARROW: AveragesParams = AveragesParams { forget: 0.0, wide: false };
+const WIDE: AveragesParams = AveragesParams { forget: 0.0, wide: true, half: false };
+const NARROW: AveragesParams = AveragesParams { forget: 0.0, wide: false, half: false };
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
@@ -69,7 +69,7 @@ proptest! {
         n in 1usize..900, cut in 1usize..400, seed: u64, forget in prop_oneof![Just(0.0), 0.001..0.2],
     ) {
         let all = rows(n, 5, seed, 3.0);
-        let params = AveragesParams { forget, wide: false };
+        let params = AveragesParams { forget, wide: false, half: false };
         let once = pushed(&all, params);
         let mut parts = empty(5, params);
         for part in all.chunks(cut) {
@@ -186,7 +186,7 @@ fn moments_are_those_of_the_textbook_formula() {
 #[test]
 fn forgetting_settles_at_its_effective_size_and_refuses_to_merge() {
     for alpha in [0.01, 0.002] {
-        let params = AveragesParams { forget: alpha, wide: false };
+        let params = AveragesParams { forget: alpha, wide: false, half: false };
         let mut all = rows(8000, 2, 1, 0.0);
         all.iter_mut().for_each(|r| r.2 = 1.0);
         let mut averages = pushed(&all, params);
@@ -202,7 +202,8 @@ fn forgetting_weighs_rows_by_their_age() {
     // Against explicit weights (1 - alpha)^(n - 1 - i) without forgetting.
     let alpha = 0.003;
     let mut all = rows(1000, 3, 2, 1.0);
-    let forgotten = pushed(&all, AveragesParams { forget: alpha, wide: true }).gram().unwrap();
+    let forgotten =
+        pushed(&all, AveragesParams { forget: alpha, wide: true, half: false }).gram().unwrap();
     let n = all.len();
     for (i, row) in all.iter_mut().enumerate() {
         row.2 *= (1.0f64 - alpha).powi((n - 1 - i) as i32);
@@ -265,4 +266,26 @@ fn the_error_of_a_model_is_that_of_its_residuals() {
     }
     let exact = pushed(&test, WIDE).error_of(&model)[0];
     assert!((exact / (sum / weight) - 1.0).abs() < 1e-10);
+}
+
+#[test]
+fn averages_in_f32_are_near_those_in_f64_and_refuse_sparse_rows() {
+    // 40 blocks: one rounding of 6e-8 each, 6e-8 sqrt(40) = 4e-7 expected; eight times that allowed.
+    let all = rows(40 * GRID, 20, 4, 7.0);
+    let half = AveragesParams { half: true, ..WIDE };
+    let (full, small) = (pushed(&all, WIDE), pushed(&all, half));
+    let apart = distance(&full.gram().unwrap(), &small.gram().unwrap());
+    assert!(apart > 0.0 && apart < 3e-6, "{apart}");
+    // Parts merge, and the file is a few bytes longer than half of the other.
+    let (mut a, b) = (pushed(&all[..3000], half), pushed(&all[3000..], half));
+    a.merge(&b).unwrap();
+    assert!(distance(&full.gram().unwrap(), &a.gram().unwrap()) < 3e-6);
+    let size = |averages| {
+        let problem = RowProblem::regression(20);
+        SavedAverages { problem, averages }.to_bytes().unwrap().len()
+    };
+    assert!(size(full) > size(small) + 4 * 200);
+    let mut sparse = RowBlock::new(20, 1);
+    sparse.push(Row::Sparse { index: &[3], value: &[1.0] }, 0.0, 1.0).unwrap();
+    assert!(empty(20, half).push(&sparse).is_err());
 }

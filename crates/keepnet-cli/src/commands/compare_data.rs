@@ -62,7 +62,7 @@ pub fn specs(args: &CompareArgs, target: &str) -> Result<(ProblemSpec, RowSpec)>
         weight: weight.clone(),
         ..ProblemSpec::default()
     };
-    let rows = RowSpec { target: target.into(), task, loss: None, weight };
+    let rows = RowSpec { target: target.into(), task, weight, ..RowSpec::default() };
     Ok((columns, rows))
 }
 

@@ -9,6 +9,7 @@ mod demo;
 mod generate;
 mod methods;
 mod reproduce;
+mod rows_outputs;
 mod select;
 mod select_outputs;
 mod select_rows;

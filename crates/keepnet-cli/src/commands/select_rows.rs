@@ -14,6 +14,7 @@ use keepnet::snapshot::Identity;
 use keepnet::{Budget, Error, Flow, Result, RowLearner, RowProblem, SampleSource, Selection};
 use keepnet_io::{RowSpec, RowStream, open_rows};
 
+use super::rows_outputs as outputs;
 use crate::flags::SelectArgs;
 use crate::output::{atomic, csv, print, report as report_page, table};
 use crate::run::checkpoint::{self, Checkpoint};
@@ -36,37 +37,51 @@ pub fn run(
     if args.output.every == Some(0) {
         return Err(Error::param("every", 0, "at least 1"));
     }
-    if runner.leads() {
+    if runner.leads() && !args.output.dry_run {
         signals::listen()?;
         let out = &args.output;
         let result = out.output.as_deref().filter(|_| !out.to_stdout());
         let (averages, checkpoint) = (out.averages.as_deref(), args.run.checkpoint.as_deref());
-        let paths = [result, averages, out.report.as_deref(), checkpoint];
+        let reduced = out.reduced.as_deref();
+        let paths = [result, averages, reduced, out.report.as_deref(), checkpoint];
         atomic::probe(paths.into_iter().flatten())?;
     }
     system::with_threads(args.run.threads, || select(args, method, &spec, missing, (runner, start)))
 }
 
-/// Flags that have no meaning on a stream of rows.
+/// Flags that have no meaning on a stream of rows, with what to do instead.
 fn refuse(args: &SelectArgs) -> Result<()> {
+    let plain = "no such flag with a method on rows";
     let given = [
-        ("scans", args.run.scans.is_some_and(|scans| scans != 1)),
-        ("order", args.run.order != "given"),
-        ("stack", args.input.stack.as_deref() == Some("columns")),
-        ("key", !args.input.key.is_empty()),
-        ("offset", args.rows.offset.is_some()),
-        ("covar", args.rows.covar.is_some()),
-        ("class-weight", args.rows.class_weight.is_some()),
-        ("always", !args.method.always.is_empty()),
-        ("max-missing", args.method.max_missing.is_some()),
-        ("min-count", args.method.min_count != 1),
-        ("reduced", args.output.reduced.is_some()),
-        ("decisions", args.output.decisions.is_some()),
-        ("dry-run", args.output.dry_run),
+        ("scans", args.run.scans.is_some_and(|scans| scans != 1), plain),
+        ("order", args.run.order != "given", plain),
+        ("stack", args.input.stack.as_deref() == Some("columns"), plain),
+        (
+            "key",
+            !args.input.key.is_empty(),
+            "rows in the order of the target with a method on rows: nothing is joined on the way",
+        ),
+        (
+            "covar",
+            args.rows.covar.is_some(),
+            "covariates among the features with a method on rows, or a method on features",
+        ),
+        (
+            "always",
+            !args.method.always.is_empty(),
+            "a method on features: those on rows choose all",
+        ),
+        ("max-missing", args.method.max_missing.is_some(), plain),
+        ("min-count", args.method.min_count != 1, plain),
+        (
+            "decisions",
+            args.output.decisions.is_some(),
+            "--every N with a method on rows: features are not decided on one by one",
+        ),
     ];
-    match given.into_iter().find(|(_, given)| *given) {
+    match given.into_iter().find(|(_, given, _)| *given) {
         None => Ok(()),
-        Some((name, _)) => Err(Error::param(name, "given", "no such flag with a method on rows")),
+        Some((name, _, want)) => Err(Error::param(name, "given", want)),
     }
 }
 
@@ -175,12 +190,25 @@ fn select(
 ) -> Result<()> {
     let options = args.input.options(args.run.memory.as_deref())?;
     let asked = args.rows.spec(spec.loss, &args.input.key)?;
-    let rows =
-        RowSpec { target: asked.target, task: asked.task, loss: asked.loss, weight: asked.weight };
+    let rows = RowSpec {
+        target: asked.target,
+        task: asked.task,
+        loss: asked.loss,
+        weight: asked.weight,
+        offset: asked.offset,
+        balanced: asked.balanced,
+    };
     let mut source = open_rows(&args.input.inputs, &rows, &options)?;
     let problem = source.problem().clone();
     let budget = args.run.memory()?.map_or_else(Budget::unlimited, Budget::bytes);
     let mut learner = registry::make_rows(method, spec, &problem, budget.clone())?;
+    if args.output.dry_run {
+        if !runner.leads() {
+            return Ok(());
+        }
+        let need = learner.status().bytes;
+        return outputs::dry_run(&source, method, spec, need, args.run.memory()?);
+    }
     let mut watch = Watch {
         limit: args.run.time()?.map(|limit| (start, limit)),
         checkpoint: None,
@@ -219,6 +247,11 @@ fn select(
         let saved = averages(learner.as_ref(), &problem, "averages")?;
         atomic::write(path, &saved.to_bytes()?)?;
     }
+    if let Some(path) = &args.output.reduced {
+        let used = report.counts.used;
+        let table = outputs::reduced(path, &mut source, &selection, row_options, used)?;
+        atomic::publish(vec![table])?;
+    }
     let shown = Shown { problem: &problem, files: &files, args, start };
     shown.write(&report, selection, &reason, &watch.course.points)?;
     if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
@@ -252,7 +285,7 @@ fn identity(
     let problem = source.problem();
     let names = checkpoint::text_hash(&format!("{:?}{:?}", problem.names, problem.classes));
     let settings = format!(
-        "method={} k={:?} loss={:?} seed={} set={:?} missing={} memory={:?} weight={:?}",
+        "method={} k={:?} loss={:?} seed={} set={:?} missing={} memory={:?} weight={:?} offset={:?} class-weight={:?}",
         method.name,
         spec.k,
         spec.loss,
@@ -260,7 +293,9 @@ fn identity(
         spec.settings,
         args.method.missing,
         args.run.memory,
-        args.rows.sample_weight
+        args.rows.sample_weight,
+        args.rows.offset,
+        args.rows.class_weight
     );
     let version = env!("CARGO_PKG_VERSION").into();
     Identity { version, data: source.fingerprint(), problem: names, settings }

@@ -31,6 +31,30 @@ pub struct Table {
     at: usize,
 }
 
+impl Table {
+    /// Named columns of `rows` values, and the target as the last one.
+    pub fn new(columns: Vec<(String, Cells)>, target: Cells, rows: usize) -> Self {
+        let mut fields = Vec::with_capacity(columns.len() + 1);
+        let mut cells = Vec::with_capacity(columns.len() + 1);
+        for (name, column) in columns {
+            fields.push(Field { name, kind: kind(&column) });
+            cells.push(column);
+        }
+        fields.push(Field { name: free_name(&fields), kind: kind(&target) });
+        cells.push(target);
+        Self { fields, columns: cells, rows, slice: 0..0, at: 0 }
+    }
+}
+
+/// Writes a table; the file still waits for its name.
+pub fn save(path: &Path, mut table: Table) -> Result<Pending> {
+    let format = Format::from_path(&path.to_string_lossy())?;
+    let pending = Pending::new(path)?;
+    let out = Box::new(pending.writer()?);
+    sink::write(format, out, &mut table, MEMORY).map_err(|error| pending.failed(error))?;
+    Ok(pending)
+}
+
 impl Columns for Table {
     fn rows(&self) -> usize {
         self.rows
@@ -98,12 +122,7 @@ pub fn write(
     policy: &CheckPolicy,
     width: usize,
 ) -> Result<Pending> {
-    let format = Format::from_path(&path.to_string_lossy())?;
-    let pending = Pending::new(path)?;
-    let mut table = collect(source, selection, problem, policy, width)?;
-    let out = Box::new(pending.writer()?);
-    sink::write(format, out, &mut table, MEMORY).map_err(|error| pending.failed(error))?;
-    Ok(pending)
+    save(path, collect(source, selection, problem, policy, width)?)
 }
 
 fn collect(
@@ -138,18 +157,12 @@ fn collect(
         }
         block.reset(width);
     }
-    let mut fields = Vec::with_capacity(wanted.len() + 1);
-    let mut cells = Vec::with_capacity(wanted.len() + 1);
+    let mut cells = Vec::with_capacity(wanted.len());
     for (feature, column) in wanted.iter().zip(columns) {
         let lost = || Error::Data(format!("feature {:?} did not come again", feature.name));
-        let column = Cells::Numbers(column.ok_or_else(lost)?);
-        fields.push(Field { name: feature.name.clone(), kind: kind(&column) });
-        cells.push(column);
+        cells.push((feature.name.clone(), Cells::Numbers(column.ok_or_else(lost)?)));
     }
-    let target = target_cells(&problem.target);
-    fields.push(Field { name: free_name(&fields), kind: kind(&target) });
-    cells.push(target);
-    Ok(Table { fields, columns: cells, rows: problem.n(), slice: 0..0, at: 0 })
+    Ok(Table::new(cells, target_cells(&problem.target), problem.n()))
 }
 
 /// `target`, with underscores after it while a feature has that name.

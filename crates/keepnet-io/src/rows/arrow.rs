@@ -13,8 +13,10 @@ use crate::dataset::ColumnKind;
 use crate::names::check_unique;
 use crate::table::Fingerprint;
 
-/// Rows of a Parquet batch.
+/// Most rows of a Parquet batch.
 const BATCH: usize = 1024;
+/// Values of a batch of wide rows.
+const WIDE: usize = 2 << 20;
 
 struct Batches {
     reader: Box<dyn RecordBatchReader + Send>,
@@ -49,7 +51,9 @@ pub(crate) fn open_parquet(path: &str) -> Result<Box<dyn ChunkReader>> {
     let (file, print) = file(path)?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
     let rows = builder.metadata().file_metadata().num_rows() as u64;
-    let reader = builder.with_batch_size(BATCH).build().map_err(damaged)?;
+    let columns = builder.schema().fields().len().max(1);
+    let batch = (WIDE / columns).clamp(16, BATCH);
+    let reader = builder.with_batch_size(batch).build().map_err(damaged)?;
     build(Box::new(reader), Some(rows), print)
 }
 

@@ -20,6 +20,10 @@ pub struct RowSpec {
     pub loss: Option<LossKind>,
     /// A column of weights.
     pub weight: Option<String>,
+    /// A column that the prediction is added to; for numbers only.
+    pub offset: Option<String>,
+    /// Every class weighs the same; needs files, as the classes are counted beforehand.
+    pub balanced: bool,
 }
 
 /// Where the target of a row is.

@@ -22,6 +22,9 @@ pub struct RowStream {
     row: u64,
     target: TargetAt,
     weight: Option<usize>,
+    offset: Option<usize>,
+    /// What a row of each class weighs; empty where every row weighs the same.
+    balance: Vec<f64>,
     features: Vec<usize>,
     problem: RowProblem,
     task_reason: String,
@@ -46,17 +49,21 @@ impl RowStream {
             })
         };
         let weight = spec.weight.as_deref().map(|w| column(w, "--sample-weight")).transpose()?;
-        let taken = |c: usize| weight == Some(c) || matches!(target, TargetAt::Column(t) if t == c);
+        let offset = spec.offset.as_deref().map(|o| column(o, "--offset")).transpose()?;
+        let taken = |c: usize| {
+            [weight, offset].contains(&Some(c)) || matches!(target, TargetAt::Column(t) if t == c)
+        };
         let sparse = *format == Format::Svm;
         let features = match sparse {
-            true if weight.is_some() => {
-                return Err(Error::Unsupported("svm text has no column of weights".into()));
+            true if weight.or(offset).is_some() => {
+                let what = "svm text has no column of weights or offsets";
+                return Err(Error::Unsupported(what.into()));
             }
             true => (0..columns.len() - 1).collect(),
             false => features(&columns, taken, options)?,
         };
-        let offset = usize::from(sparse);
-        let names = features.iter().map(|c| columns[c + offset].0.clone()).collect();
+        let label = usize::from(sparse);
+        let names = features.iter().map(|c| columns[c + label].0.clone()).collect();
         let fingerprint = reader.fingerprint();
         let mut stream = Self {
             files,
@@ -68,12 +75,24 @@ impl RowStream {
             row: 0,
             target,
             weight,
+            offset,
+            balance: Vec::new(),
             features,
             problem: RowProblem { names, classes: Vec::new() },
             task_reason: String::new(),
             fingerprint,
         };
         stream.decide(spec)?;
+        if stream.offset.is_some() && !stream.problem.classes.is_empty() {
+            return Err(Error::Unsupported(
+                "an offset of rows is taken from the target, which classes do not allow; leave \
+                 --offset out or choose --task regression"
+                    .into(),
+            ));
+        }
+        if spec.balanced {
+            stream.balance()?;
+        }
         Ok(stream)
     }
 
@@ -142,6 +161,36 @@ impl RowStream {
             None => ("the target has one value only".into(), Vec::new()),
         };
         Ok(())
+    }
+
+    /// Weighs classes alike: a row of a class of `m` rows weighs `n / (classes m)`.
+    fn balance(&mut self) -> Result<()> {
+        let classes = self.problem.classes.len();
+        if classes == 0 {
+            return Err(Error::param("class-weight", "balanced", "a target of classes"));
+        }
+        if self.piped() {
+            return Err(Error::Unsupported(
+                "--class-weight balanced counts the classes first, which standard input does not \
+                 allow; give the rows as a file, or weigh them with --sample-weight"
+                    .into(),
+            ));
+        }
+        let mut counts = vec![0.0; classes];
+        while self.turn()? {
+            let chunk = self.chunk.take().expect("turned to above");
+            for at in 0..chunk.rows {
+                let label = self.label(&chunk, at, self.row)?;
+                let code = self.coded(label, self.row)?;
+                if !code.is_nan() {
+                    counts[code as usize] += 1.0;
+                }
+                self.row += 1;
+            }
+        }
+        let all: f64 = counts.iter().sum();
+        self.balance = counts.iter().map(|count| all / (classes as f64 * count)).collect();
+        self.rewind()
     }
 
     /// The different targets in order, one more than `most` where there are more.
@@ -272,28 +321,30 @@ impl RowStream {
 
     fn push(&self, chunk: &Chunk, at: usize, out: &mut RowBlock, y: f64) -> Result<()> {
         let width = self.columns.len();
-        let weight = |v: f64| self.weight.map_or(1.0, |_| v);
+        let class = self.balance.get(y as usize).copied().unwrap_or(1.0);
         match &chunk.values {
             ChunkValues::Sparse { ends, index, value, .. } => {
                 let from = if at == 0 { 0 } else { ends[at - 1] };
                 let part = from..ends[at];
                 let row = Row::Sparse { index: &index[part.clone()], value: &value[part] };
-                out.push(row, y, 1.0)
+                out.push(row, y, class)
             }
             ChunkValues::F32(v) => {
                 let line = &v[at * width..(at + 1) * width];
-                let w = self.weight.map_or(1.0, |c| f64::from(line[c]));
+                let weight = class * self.weight.map_or(1.0, |c| f64::from(line[c]));
+                let y = y - self.offset.map_or(0.0, |c| f64::from(line[c]));
                 if self.features.len() == width {
-                    return out.push(Row::F32(line), y, weight(w));
+                    return out.push(Row::F32(line), y, weight);
                 }
                 let row: Vec<f32> = self.features.iter().map(|c| line[*c]).collect();
-                out.push(Row::F32(&row), y, weight(w))
+                out.push(Row::F32(&row), y, weight)
             }
             ChunkValues::F64(v) => {
                 let line = &v[at * width..(at + 1) * width];
-                let w = self.weight.map_or(1.0, |c| line[c]);
+                let weight = class * self.weight.map_or(1.0, |c| line[c]);
+                let y = y - self.offset.map_or(0.0, |c| line[c]);
                 let row: Vec<f64> = self.features.iter().map(|c| line[*c]).collect();
-                out.push(Row::F64(&row), y, weight(w))
+                out.push(Row::F64(&row), y, weight)
             }
         }
     }

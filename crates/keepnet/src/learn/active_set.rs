@@ -43,6 +43,8 @@ const FIRST: u64 = 1000;
 const STRONG: f64 = 4.5;
 /// Bytes that a pair of active features costs: two packed Grams and an extraction.
 const PAIR: u64 = 36;
+/// Bytes that an active feature costs: the rows of one block and the blocks that wait.
+const ROWS: u64 = 256 * 8 + 4 * 257 * 4;
 
 /// Settings of [`ActiveSet`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,8 +60,7 @@ impl ActiveSetParams {
     #[must_use]
     pub fn fitting(bytes: u64, features: usize) -> usize {
         let left = bytes.saturating_sub(Screen::bytes_for(features) + 16 * features as u64);
-        // Rows of one block, in both widths, for every active feature.
-        let per = 256 * 12;
+        let per = ROWS;
         let (a, b) = (PAIR as f64, per as f64);
         ((((b * b + 4.0 * a * left as f64).sqrt() - b) / (2.0 * a)) as usize).min(features)
     }
@@ -123,7 +124,7 @@ impl ActiveSet {
                 (4 * k).min(p)
             )));
         }
-        let bytes = Screen::bytes_for(p) + PAIR * (size as u64).pow(2) + (256 * 12 * size) as u64;
+        let bytes = Screen::bytes_for(p) + PAIR * (size as u64).pow(2) + ROWS * size as u64;
         budget.take(bytes, "the active set")?;
         let mut set: Vec<u32> =
             sample(&mut generator(active.seed, 0xac71), p, size).iter().map(|j| j as u32).collect();
@@ -226,7 +227,8 @@ impl ActiveSet {
         let fresh =
             RunningAverages::new(set.len(), self.problem.classes.len(), self.params.averages)?;
         let old_set = std::mem::replace(&mut self.state.set, set);
-        let old_gram = std::mem::replace(&mut self.state.gram, fresh);
+        let mut old_gram = std::mem::replace(&mut self.state.gram, fresh);
+        old_gram.close();
         self.state.before = Some((old_set, old_gram));
         self.state.weight = weight;
         self.state.changes += 1;

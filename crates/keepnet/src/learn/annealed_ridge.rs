@@ -133,6 +133,7 @@ pub const INFO: MethodInfo = info(
         SHARED[1],
         SHARED[2],
         SHARED[3],
+        SHARED[4],
     ],
     make,
 );

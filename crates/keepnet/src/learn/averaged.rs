@@ -52,6 +52,7 @@ impl AveragedParams {
         shown.push(("forget", self.averages.forget.into()));
         shown.push(("loss", if self.logistic { "logistic" } else { "squared" }.into()));
         shown.push(("products", if self.averages.wide { "f64" } else { "f32" }.into()));
+        shown.push(("storage", if self.averages.half { "f32" } else { "f64" }.into()));
         shown
     }
 }
@@ -103,7 +104,7 @@ impl Averaged {
             )));
         }
         let (p, classes) = (problem.features(), problem.classes.len());
-        budget.take(Self::bytes_for(p, problem.outputs(), holdout), "the running averages")?;
+        budget.take(Self::bytes_for(p, problem.outputs(), &params), "the running averages")?;
         if params.logistic && classes != 2 {
             return Err(Error::Unsupported(
                 "the logistic loss needs a target of two classes; use --loss squared".into(),
@@ -120,9 +121,10 @@ impl Averaged {
 
     /// Bytes of the averages, a second set where rows are set aside, and of an extraction.
     #[must_use]
-    pub fn bytes_for(features: usize, outputs: usize, holdout: bool) -> u64 {
-        let sets = if holdout { 3 } else { 1 };
-        sets * RunningAverages::bytes_for(features, outputs) + 16 * (features as u64).pow(2)
+    pub fn bytes_for(features: usize, outputs: usize, params: &AveragedParams) -> u64 {
+        let sets = if params.choose == Choose::Holdout { 3 } else { 1 };
+        let averages = RunningAverages::bytes_for(features, outputs, params.averages.half);
+        sets * averages + 16 * (features as u64).pow(2)
     }
 
     /// The averages of every row so far, those set aside included.
@@ -325,7 +327,7 @@ impl Snapshot for Averaged {
 }
 
 /// The settings shared by every method on running averages.
-pub(crate) const SHARED: [SettingInfo; 4] = [
+pub(crate) const SHARED: [SettingInfo; 5] = [
     SettingInfo {
         name: "choose",
         default: "bic",
@@ -346,6 +348,11 @@ pub(crate) const SHARED: [SettingInfo; 4] = [
         default: "by --memory",
         help: "features in the Gram when p^2 is too much; all of them where the memory allows",
     },
+    SettingInfo {
+        name: "storage",
+        default: "f64",
+        help: "width of the averages: f64, or f32 at half the memory and near 1e-6",
+    },
 ];
 
 /// Reads the shared settings.
@@ -353,16 +360,21 @@ pub(crate) fn shared(spec: &MethodSpec) -> Result<AveragedParams> {
     if spec.k == Some(0) {
         return Err(Error::param("k", 0, "at least 1"));
     }
-    let products: String = spec.get("products", "f32".into(), "f32 or f64")?;
-    if products != "f32" && products != "f64" {
-        return Err(Error::param("products", products, "f32 or f64"));
-    }
+    let wide = |name, default: &str| {
+        let width: String = spec.get(name, default.into(), "f32 or f64")?;
+        match width.as_str() {
+            "f32" => Ok(false),
+            "f64" => Ok(true),
+            _ => Err(Error::param(name, width, "f32 or f64")),
+        }
+    };
     Ok(AveragedParams {
         k: spec.k,
         choose: spec.get("choose", Choose::Bic, "bic, ebic or holdout")?,
         averages: AveragesParams {
             forget: spec.get("forget", 0.0, "a number from 0 to below 1")?,
-            wide: products == "f64",
+            wide: wide("products", "f32")?,
+            half: !wide("storage", "f64")?,
         },
         logistic: match spec.loss {
             None | Some(LossKind::Squared) => false,
@@ -401,7 +413,7 @@ fn build_from(
     budget: Budget,
 ) -> Result<Box<dyn RowLearner>> {
     let (p, outputs) = (problem.features(), problem.outputs());
-    let need = Averaged::bytes_for(p, outputs, params.choose == Choose::Holdout);
+    let need = Averaged::bytes_for(p, outputs, &params);
     let tight = budget.limit().filter(|limit| need > *limit && !params.logistic);
     let asked: usize = spec.get("active", 0, "a whole number of features")?;
     let active = match (asked, tight) {

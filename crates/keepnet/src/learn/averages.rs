@@ -24,7 +24,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::lanes;
-use super::moments::{Moments, Scratch, Sums};
+use super::moments::{Moments, Sums};
 use super::packed::Packed;
 use crate::error::{Error, Result};
 use crate::row::{Row, RowBlock, margin, outputs};
@@ -43,6 +43,9 @@ pub struct AveragesParams {
     pub forget: f64,
     /// Block products in f64 instead of f32: half the speed, 1e-10 instead of 1e-7.
     pub wide: bool,
+    /// Second moments held in f32: half the memory, near 1e-6 instead of 1e-7 after 100,000
+    /// rows. Not for sparse rows, which are added one at a time.
+    pub half: bool,
 }
 
 /// Centred, weighted, mergeable second moments of rows and targets.
@@ -68,19 +71,20 @@ impl RunningAverages {
             weight2: 0.0,
             mean_x: vec![0.0; features],
             mean_y: vec![0.0; q],
-            xx: Packed::zeros(features),
+            xx: Packed::zeros(features, params.half),
             xy: vec![vec![0.0; features]; q],
             yy: vec![0.0; q],
             raw: false,
-            scratch: Scratch::default(),
         };
         Ok(Self { params, classes, moments, pending: RowBlock::new(features, GRID) })
     }
 
     /// Bytes that averages of `features` features and `outputs` outputs take, buffers included.
     #[must_use]
-    pub fn bytes_for(features: usize, outputs: usize) -> u64 {
-        Packed::bytes_for(features) + (features * (8 * (2 + outputs) + 8 * GRID)) as u64
+    pub fn bytes_for(features: usize, outputs: usize, half: bool) -> u64 {
+        let pending = 8 * GRID;
+        Packed::bytes_for(features, GRID + 1, half)
+            + (features * (8 * (2 + outputs) + pending)) as u64
     }
 
     /// Number of features.
@@ -116,7 +120,7 @@ impl RunningAverages {
 
     /// `W` and `W2` with the pending rows counted in.
     fn scalars(&self) -> (f64, f64) {
-        let sums = self.sums();
+        let sums = self.sums(&self.pending);
         let old = self.moments.weight * sums.decay;
         let old2 = self.moments.weight2 * sums.decay * sums.decay;
         (old + sums.weight, old2 + sums.weight2)
@@ -126,10 +130,15 @@ impl RunningAverages {
     /// refused before anything changes.
     pub fn push(&mut self, rows: &RowBlock) -> Result<()> {
         self.check(rows)?;
+        if self.rows() == 0 {
+            self.moments.raw = rows.is_sparse();
+        }
+        // A block that is a block of the grid need not wait in `pending`.
+        if self.pending.is_empty() && rows.len() == GRID && rows.is_sparse() == self.moments.raw {
+            self.take(rows);
+            return Ok(());
+        }
         for (i, row) in rows.rows().enumerate() {
-            if self.rows() == 0 {
-                self.moments.raw = rows.is_sparse();
-            }
             match (self.moments.raw, row) {
                 (false, Row::Sparse { .. }) => {
                     let mut dense = vec![0.0; self.features()];
@@ -160,10 +169,22 @@ impl RunningAverages {
             let got = rows.features();
             return Err(Error::Data(format!("a row has {got} features, expected {want}")));
         }
+        let raw = if self.rows() == 0 { rows.is_sparse() } else { self.moments.raw };
+        if raw && self.params.half {
+            return Err(Error::Unsupported(
+                "sparse rows are added one at a time, which f32 cannot hold; leave storage=f32 out"
+                    .into(),
+            ));
+        }
         let most = if self.params.wide || self.moments.raw { MOST_F64 } else { MOST_F32 };
         for (i, row) in rows.rows().enumerate() {
             let at = self.rows() + i as u64;
-            if let Some(j) = row.beyond(most) {
+            let fine = match row {
+                Row::F32(x) => lanes::within(x, most),
+                Row::F64(x) => lanes::within(x, most),
+                Row::Sparse { .. } => false,
+            };
+            if let Some(j) = (!fine).then(|| row.beyond(most)).flatten() {
                 return Err(Error::Data(format!(
                     "feature {j} is {} at row {at}: not a finite number small enough to square; \
                      scale the column down or choose a --missing policy",
@@ -175,9 +196,9 @@ impl RunningAverages {
         Ok(())
     }
 
-    /// Weights, means and decay of the pending rows.
-    fn sums(&self) -> Sums {
-        let (block, keep) = (&self.pending, 1.0 - self.params.forget);
+    /// Weights, means and decay of a block of rows.
+    fn sums(&self, block: &RowBlock) -> Sums {
+        let keep = 1.0 - self.params.forget;
         let b = block.len();
         let aged = |(i, w): (usize, &f64)| w * keep.powi((b - 1 - i) as i32);
         let row_weight: Vec<f64> = block.weight().iter().enumerate().map(aged).collect();
@@ -205,29 +226,40 @@ impl RunningAverages {
         if self.pending.is_empty() {
             return;
         }
-        let sums = self.sums();
-        let raw = self.moments.raw;
-        if raw {
-            self.moments.scatter(&self.pending, self.classes, &sums);
+        let mut pending = std::mem::replace(&mut self.pending, RowBlock::new(0, GRID));
+        self.take(&pending);
+        pending.reset(GRID);
+        self.pending = pending;
+    }
+
+    /// Adds one block of the grid to the moments.
+    fn take(&mut self, block: &RowBlock) {
+        let sums = self.sums(block);
+        if self.moments.raw {
+            self.moments.scatter(block, self.classes, &sums);
         } else if self.params.wide {
-            let mut buffer = std::mem::take(&mut self.moments.scratch.1);
-            self.moments.update(&self.pending, self.classes, &sums, &mut buffer);
-            self.moments.scratch.1 = buffer;
+            self.moments.update::<f64>(block, self.classes, &sums);
         } else {
-            let mut buffer = std::mem::take(&mut self.moments.scratch.0);
-            self.moments.update(&self.pending, self.classes, &sums, &mut buffer);
-            self.moments.scratch.0 = buffer;
+            self.moments.update::<f32>(block, self.classes, &sums);
         }
-        self.pending.reset(GRID);
+    }
+
+    /// Takes in every row and lets the buffers go, as no row will come.
+    pub(crate) fn close(&mut self) {
+        self.flush();
+        self.moments.xx.close();
+        self.pending = RowBlock::new(self.features(), GRID);
     }
 
     /// The moments with the pending rows counted in, centred.
     pub(crate) fn settled(&self) -> std::borrow::Cow<'_, Moments> {
-        if self.pending.is_empty() && !self.moments.raw {
-            return std::borrow::Cow::Borrowed(&self.moments);
+        let m = &self.moments;
+        if self.pending.is_empty() && !m.raw && m.xx.settled() {
+            return std::borrow::Cow::Borrowed(m);
         }
         let mut all = self.clone();
         all.flush();
+        all.moments.xx.settle();
         all.moments.centre();
         std::borrow::Cow::Owned(all.moments)
     }
@@ -266,6 +298,7 @@ impl RunningAverages {
     pub(crate) fn sound(&self) -> bool {
         let (p, m, q) = (self.features(), &self.moments, outputs(self.classes));
         m.xx.whole()
+            && m.xx.half() == self.params.half
             && self.pending.features() == p
             && self.pending.len() < GRID
             && m.mean_x.len() == p

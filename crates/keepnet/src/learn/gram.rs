@@ -38,6 +38,8 @@ pub struct Gram {
     pub mean: Vec<f64>,
     /// Mean of each output.
     pub mean_y: Vec<f64>,
+    /// The ridge of generalised cross-validation, once it was asked for.
+    pub(crate) ridge: std::sync::OnceLock<f64>,
 }
 
 /// A linear model on the original scale.
@@ -138,6 +140,7 @@ impl Gram {
             mean: live.iter().map(|j| m.mean_x[*j]).collect(),
             index: live.into_iter().map(|j| j as u32).collect(),
             mean_y: m.mean_y.clone(),
+            ridge: std::sync::OnceLock::new(),
         })
     }
 
@@ -205,13 +208,12 @@ fn correlations(m: &Moments, live: &[usize], d: &[f64]) -> Mat<f64> {
     const SIDE: usize = 64;
     let p = live.len();
     let mut s = Mat::<f64>::zeros(p, p);
-    let whole = p == m.mean_x.len();
     for top in (0..p).step_by(SIDE) {
         for left in (0..=top).step_by(SIDE) {
             for i in top..p.min(top + SIDE) {
-                let (row, scale) = (m.xx.row(live[i]), d[i] / m.weight);
+                let scale = d[i] / m.weight;
                 for j in left..(left + SIDE).min(i) {
-                    let v = row[if whole { j } else { live[j] }] * scale * d[j];
+                    let v = m.xx.get(live[i], live[j]) * scale * d[j];
                     s[(i, j)] = v;
                     s[(j, i)] = v;
                 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::packed::Product;
+use super::product::Product;
 use crate::kernel::Element;
 
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
@@ -55,20 +55,22 @@ pub(crate) fn centre<S: Element, T: Product>(scale: f64, x: &[S], shift: &[f64],
     );
 }
 
-/// `out_j = decay out_j + x_j`.
-pub(crate) fn decay_add<T: Element>(decay: f64, x: &[T], out: &mut [f64]) {
+/// Whether every value is a number of at most `most` in size. Without the early end of a search
+/// the loop works on whole vectors.
+pub(crate) fn within<T: Element>(x: &[T], most: f64) -> bool {
     run(
         #[inline(always)]
         || {
-            if decay == 1.0 {
-                for (out, x) in out.iter_mut().zip(x) {
-                    *out += x.wide();
-                }
-            } else {
-                for (out, x) in out.iter_mut().zip(x) {
-                    *out = decay.mul_add(*out, x.wide());
-                }
-            }
+            x.chunks(64).all(
+                #[inline(always)]
+                |part| {
+                    let mut inside = true;
+                    for x in part {
+                        inside &= x.wide().abs() <= most;
+                    }
+                    inside
+                },
+            )
         },
-    );
+    )
 }

@@ -33,6 +33,7 @@ mod packed;
 pub mod path;
 pub mod penalised;
 mod penalty;
+mod product;
 pub mod rda;
 pub mod rda_sadmm;
 pub mod run;
@@ -43,6 +44,7 @@ pub mod sgd;
 pub mod siht;
 pub mod sofs;
 mod stream;
+mod symmetric;
 #[cfg(test)]
 mod testing;
 pub mod truncated_gradient;

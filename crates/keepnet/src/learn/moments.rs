@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::lanes;
-use super::packed::{Packed, Product, TILE};
+use super::packed::Packed;
+use super::product::Product;
 use crate::kernel;
 use crate::row::{Row, RowBlock, margin};
 
@@ -23,32 +24,10 @@ pub(crate) struct Moments {
     pub(crate) yy: Vec<f64>,
     /// Sparse rows were summed as they are: `xx` is not centred.
     pub(crate) raw: bool,
-    /// The centred rows of one block: a fresh allocation a block would cost its page faults.
-    #[serde(skip)]
-    pub(crate) scratch: Scratch,
 }
 
-/// A buffer that is no part of the state.
-#[derive(Default)]
-pub(crate) struct Scratch(pub(crate) Vec<f32>, pub(crate) Vec<f64>);
-
-impl Clone for Scratch {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-impl PartialEq for Scratch {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl std::fmt::Debug for Scratch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Scratch")
-    }
-}
+/// Features that are centred at a time: their line stays in cache on its way into the strips.
+const LINE: usize = 256;
 
 /// What one block adds, apart from its second moments.
 pub(crate) struct Sums {
@@ -62,20 +41,13 @@ pub(crate) struct Sums {
 
 impl Moments {
     /// One block of dense rows: the recurrence of the module's head.
-    pub(crate) fn update<T: Product>(
-        &mut self,
-        block: &RowBlock,
-        classes: usize,
-        sums: &Sums,
-        x: &mut Vec<T>,
-    ) {
+    pub(crate) fn update<T: Product>(&mut self, block: &RowBlock, classes: usize, sums: &Sums) {
         let (p, b, q) = (self.mean_x.len(), block.len(), self.mean_y.len());
         self.age(sums.decay);
         let f = self.weight * sums.weight / (self.weight + sums.weight);
         let joint = usize::from(self.weight > 0.0);
         let mut y = vec![vec![0.0; b + joint]; q];
         let rows = b + joint;
-        x.resize(rows * p, T::narrow(0.0));
         for output in 0..q {
             let (new, old) = (sums.mean_y[output], self.mean_y[output]);
             for (i, out) in y[output].iter_mut().enumerate() {
@@ -87,20 +59,32 @@ impl Moments {
                 self.yy[output] += *out * *out;
             }
         }
-        for (panel, from) in x.chunks_mut(rows * TILE).zip((0..p).step_by(TILE)) {
-            let part = from..p.min(from + TILE);
-            for (i, line) in panel.chunks_exact_mut(part.len()).enumerate() {
+        let (xy, old) = (&mut self.xy, &self.mean_x);
+        self.xx.update(rows, sums.decay, |strips: &mut [T]| {
+            for from in (0..p).step_by(LINE) {
+                let part = from..p.min(from + LINE);
+                let mut line = [T::default(); LINE];
                 let mean = &sums.mean_x[part.clone()];
-                match i < b {
-                    true => centre_row(block.row(i), &part, mean, sums.row_weight[i].sqrt(), line),
-                    false => lanes::centre(f.sqrt(), mean, &self.mean_x[part.clone()], line),
-                }
-                for (xy, y) in self.xy.iter_mut().zip(&y) {
-                    kernel::axpy(y[i], line, &mut xy[part.clone()]);
+                for i in 0..rows {
+                    let out = &mut line[..part.len()];
+                    match i < b {
+                        true => {
+                            centre_row(block.row(i), &part, mean, sums.row_weight[i].sqrt(), out)
+                        }
+                        false => lanes::centre(f.sqrt(), mean, &old[part.clone()], out),
+                    }
+                    for (xy, y) in xy.iter_mut().zip(&y) {
+                        kernel::axpy(y[i], out, &mut xy[part.clone()]);
+                    }
+                    // The strips of a line begin `rows` strip rows apart.
+                    let pieces = line[..part.len().next_multiple_of(T::WIDTH)].chunks(T::WIDTH);
+                    let places = (from * rows + i * T::WIDTH..).step_by(rows * T::WIDTH);
+                    for (piece, at) in pieces.zip(places) {
+                        strips[at..at + T::WIDTH].copy_from_slice(piece);
+                    }
                 }
             }
-        }
-        self.xx.update(x, rows, sums.decay);
+        });
         self.absorb(sums, b as u64);
     }
 

@@ -3,23 +3,23 @@
 //! ```text
 //! b = 0;  for e = 1..N:  b -= eta (S b - s + ridge b);  keep the M_e largest |b|, the rest are gone
 //! M_e = k + (p - k) max(0, (N - 2 e) / (2 e mu + N))         reaches k at e = N / 2
-//! eta = 1.9 / (lambda_max(S) + ridge), lambda_max by 30 power iterations
+//! eta = 1.9 / (lambda_max(S) + ridge), lambda_max by at most 30 power iterations
 //! ```
 //!
 //! Once `M_e = k` the support cannot change, so the loop ends there and least squares follows.
 //! `S` is compacted whenever the live set has shrunk by a tenth; with mu = 10 a whole run costs
-//! `0.047 N` products with the full `S`, held in f32. Source: Sun and Barbu, arXiv 1803.11521,
+//! `0.047 N` products with the full `S`, half of it held in f32. Source: Sun and Barbu, arXiv 1803.11521,
 //! Algorithm 2; schedule of Barbu et al., PAMI 39 (2017). The ridge is ours; N, mu and eta are
 //! the values that reproduce the published tables, which state none.
 
 use super::RowLearner;
 use super::averaged::{SHARED, build, info};
 use super::extract::Extract;
-use super::gram::{Gram, largest, sizes};
+use super::gram::{Gram, sizes};
 use super::ols::check_ridge;
+use super::symmetric::Symmetric;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::kernel;
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
 use crate::row::RowProblem;
 use crate::selection::Value;
@@ -52,9 +52,11 @@ pub struct Ofsa {
 /// The live part of the problem.
 struct Live {
     place: Vec<usize>,
-    s: Vec<f32>,
+    s: Symmetric,
     xy: Vec<Vec<f64>>,
     b: Vec<Vec<f64>>,
+    /// `S b`.
+    product: Vec<f64>,
 }
 
 impl Ofsa {
@@ -83,7 +85,7 @@ impl Ofsa {
     fn anneal(&self, gram: &Gram, k: usize, mut gone: impl FnMut(usize)) -> Vec<usize> {
         let p = gram.p();
         let mut live = Live::new(gram);
-        let eta = self.params.step / (live.largest_eigenvalue() + self.params.ridge);
+        let eta = self.params.step / (live.s.largest_eigenvalue() + self.params.ridge);
         let mut alive = vec![true; p];
         let mut count = p;
         for e in 1..=self.params.iterations {
@@ -95,65 +97,65 @@ impl Ofsa {
             if next == count {
                 continue;
             }
-            let keep = largest(&live.sizes(&alive), next);
-            let mut stays = vec![false; alive.len()];
-            keep.iter().for_each(|at| stays[*at] = true);
-            let mut leaving: Vec<usize> =
-                (0..alive.len()).filter(|at| alive[*at] && !stays[*at]).collect();
             let size = live.sizes(&alive);
-            leaving.sort_by(|a, b| size[*a].total_cmp(&size[*b]).then(b.cmp(a)));
-            for at in leaving {
+            for at in weakest(&size, count - next) {
                 gone(live.place[at]);
                 live.b.iter_mut().for_each(|b| b[at] = 0.0);
+                alive[at] = false;
             }
             count = next;
-            if 10 * next <= 9 * live.place.len() || next == k {
+            if 10 * next <= 9 * live.s.p() || next == k {
+                let keep: Vec<usize> = (0..alive.len()).filter(|at| alive[*at]).collect();
                 live.compact(&keep);
                 alive = vec![true; next];
-            } else {
-                alive = stays;
             }
         }
         (0..alive.len()).filter(|at| alive[*at]).map(|at| live.place[at]).collect()
     }
 }
 
+/// The `count` places of the least sizes that are not negative, the least first; ties go to the
+/// later place.
+fn weakest(size: &[f64], count: usize) -> Vec<usize> {
+    // Late in the schedule one or two go at a time, for which a look at each is the quickest.
+    if count <= 2 {
+        let mut out = Vec::with_capacity(count);
+        for _ in 0..count {
+            let mut least = (f64::INFINITY, 0);
+            for (at, v) in size.iter().enumerate().filter(|(at, _)| !out.contains(at)) {
+                if *v >= 0.0 && *v <= least.0 {
+                    least = (*v, at);
+                }
+            }
+            out.push(least.1);
+        }
+        return out;
+    }
+    let mut order: Vec<usize> = (0..size.len()).filter(|at| size[*at] >= 0.0).collect();
+    let by = |a: &usize, b: &usize| size[*a].total_cmp(&size[*b]).then(b.cmp(a));
+    if count < order.len() {
+        order.select_nth_unstable_by(count, by);
+        order.truncate(count);
+    }
+    order.sort_by(by);
+    order
+}
+
 impl Live {
     fn new(gram: &Gram) -> Self {
         let p = gram.p();
-        let mut s = Vec::with_capacity(p * p);
-        for j in 0..p {
-            s.extend(gram.column(j).iter().map(|v| *v as f32));
-        }
         let b = vec![vec![0.0; p]; gram.xy.len()];
-        Self { place: (0..p).collect(), s, xy: gram.xy.clone(), b }
-    }
-
-    fn largest_eigenvalue(&self) -> f64 {
-        let p = self.place.len();
-        let mut v = vec![1.0 / (p as f64).sqrt(); p];
-        let mut norm = 1.0;
-        for _ in 0..30 {
-            let next: Vec<f64> = self.s.chunks_exact(p).map(|row| kernel::dot(row, &v)).collect();
-            norm = next.iter().map(|v| v * v).sum::<f64>().sqrt();
-            if norm == 0.0 {
-                return 1.0;
-            }
-            v = next.into_iter().map(|v| v / norm).collect();
-        }
-        // Power iteration can start orthogonal to the largest direction; 1 is always a bound from below.
-        norm.max(1.0)
+        let product = vec![0.0; p];
+        Self { place: (0..p).collect(), s: Symmetric::of(gram), xy: gram.xy.clone(), b, product }
     }
 
     fn descend(&mut self, eta: f64, ridge: f64, alive: &[bool]) {
-        let p = self.place.len();
         for (b, xy) in self.b.iter_mut().zip(&self.xy) {
-            let mut next = vec![0.0; p];
-            for (j, row) in self.s.chunks_exact(p).enumerate().filter(|(j, _)| alive[*j]) {
-                let slope = kernel::dot(row, b) - xy[j] + ridge * b[j];
-                next[j] = b[j] - eta * slope;
+            self.s.times(b, &mut self.product);
+            for (j, (b, product)) in b.iter_mut().zip(&self.product).enumerate() {
+                let slope = product - xy[j] + ridge * *b;
+                *b = if alive[j] { *b - eta * slope } else { 0.0 };
             }
-            *b = next;
         }
     }
 
@@ -164,13 +166,8 @@ impl Live {
     }
 
     fn compact(&mut self, keep: &[usize]) {
-        let p = self.place.len();
-        let mut s = Vec::with_capacity(keep.len() * keep.len());
-        for j in keep {
-            let row = &self.s[j * p..(j + 1) * p];
-            s.extend(keep.iter().map(|i| row[*i]));
-        }
-        self.s = s;
+        self.s.keep(keep);
+        self.product.truncate(keep.len());
         let take = |v: &Vec<f64>| keep.iter().map(|at| v[*at]).collect();
         self.xy = self.xy.iter().map(take).collect();
         self.b = self.b.iter().map(take).collect();
@@ -230,6 +227,7 @@ pub const INFO: MethodInfo = info(
         SHARED[1],
         SHARED[2],
         SHARED[3],
+        SHARED[4],
     ],
     make,
 );

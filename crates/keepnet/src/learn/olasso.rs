@@ -11,10 +11,8 @@
 
 use super::RowLearner;
 use super::averaged::{SHARED, build, info, optional};
-use super::extract::Extract;
 use super::gram::Gram;
-use super::lars::Lars;
-use super::penalised::{self, LAMBDA, Solver, check_lambda, check_solver, lambda_value};
+use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_solver};
 use super::penalty::{Penalty, Shape};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -56,42 +54,18 @@ impl Olasso {
     /// The standardised lasso weights at `lambda`, before any refit.
     #[must_use]
     pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
-        match self.params.solver {
-            Solver::Lars => Lars::new(gram).at_lambda(lambda),
-            _ => penalised::weights(gram, PENALTY, Vec::new(), lambda),
-        }
+        self.walk().weights(gram, lambda)
     }
 }
 
-impl Extract for Olasso {
-    fn name(&self) -> &'static str {
-        "olasso"
+impl Walks for Olasso {
+    fn walk(&self) -> Walk {
+        let (solver, lambda) = (self.params.solver, self.params.lambda);
+        Walk { name: "olasso", penalty: PENALTY, solver, lambda }
     }
 
-    fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
-        Ok(match self.params.solver {
-            Solver::Lars => Lars::new(gram).at_size(k),
-            Solver::Cd => penalised::choose(gram, PENALTY, Vec::new(), k),
-            Solver::Ista => penalised::choose_published(gram, PENALTY, k),
-        })
-    }
-
-    fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
-        Ok(match self.params.solver {
-            Solver::Lars => Lars::new(gram).order(most),
-            _ => penalised::rank(gram, PENALTY, Vec::new(), most),
-        })
-    }
-
-    fn params(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("solver", self.params.solver.name().into()),
-            ("lambda", lambda_value(self.params.lambda)),
-        ]
-    }
-
-    fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
-        self.params.lambda.map(|lambda| Ok(penalised::support(&self.weights(gram, lambda))))
+    fn shown(&self) -> Vec<(&'static str, Value)> {
+        vec![("solver", self.params.solver.name().into())]
     }
 }
 
@@ -108,6 +82,7 @@ pub const INFO: MethodInfo = info(
         SHARED[1],
         SHARED[2],
         SHARED[3],
+        SHARED[4],
     ],
     make,
 );

@@ -11,9 +11,8 @@
 
 use super::RowLearner;
 use super::averaged::{SHARED, build, info, optional};
-use super::extract::Extract;
 use super::gram::Gram;
-use super::penalised::{self, LAMBDA, Solver, check_lambda, check_solver, lambda_value};
+use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_solver};
 use super::penalty::{Penalty, Shape};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -62,36 +61,18 @@ impl Omcp {
     /// The standardised weights at `lambda`, before any refit.
     #[must_use]
     pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
-        penalised::weights(gram, self.penalty, Vec::new(), lambda)
+        self.walk().weights(gram, lambda)
     }
 }
 
-impl Extract for Omcp {
-    fn name(&self) -> &'static str {
-        "omcp"
+impl Walks for Omcp {
+    fn walk(&self) -> Walk {
+        let (solver, lambda) = (self.params.solver, self.params.lambda);
+        Walk { name: "omcp", penalty: self.penalty, solver, lambda }
     }
 
-    fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
-        Ok(match self.params.solver {
-            Solver::Ista => penalised::choose_published(gram, self.penalty, k),
-            _ => penalised::choose(gram, self.penalty, Vec::new(), k),
-        })
-    }
-
-    fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
-        Ok(penalised::rank(gram, self.penalty, Vec::new(), most))
-    }
-
-    fn params(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("gamma", self.params.gamma.into()),
-            ("solver", self.params.solver.name().into()),
-            ("lambda", lambda_value(self.params.lambda)),
-        ]
-    }
-
-    fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
-        self.params.lambda.map(|lambda| Ok(penalised::support(&self.weights(gram, lambda))))
+    fn shown(&self) -> Vec<(&'static str, Value)> {
+        vec![("gamma", self.params.gamma.into()), ("solver", self.params.solver.name().into())]
     }
 }
 
@@ -109,6 +90,7 @@ pub const INFO: MethodInfo = info(
         SHARED[1],
         SHARED[2],
         SHARED[3],
+        SHARED[4],
     ],
     make,
 );

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! `rate` defaults to `0.1 / sqrt p`. Cost O(p) a row. Source: Suzuki, ICML 2013, Algorithm 1 (with
-//! `A = I`, `B = -I`); Ouyang, He, Tran and Gray, ICML 2013. The papers' text was not at hand; the
-//! rule is the standard one, and the slides' regression rows of this rival are not reproduced.
+//! `A = I`, `B = -I`); Ouyang, He, Tran and Gray, ICML 2013, whose step in `x` is the same apart from
+//! the sign of `u`. The papers' text was not at hand, public implementations of the second were; the
+//! slides' regression rows of this rival are not reproduced.
 
 use serde::{Deserialize, Serialize};
 

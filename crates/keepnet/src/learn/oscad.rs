@@ -9,9 +9,8 @@
 
 use super::RowLearner;
 use super::averaged::{SHARED, build, info, optional};
-use super::extract::Extract;
 use super::gram::Gram;
-use super::penalised::{self, LAMBDA, check_lambda, lambda_value};
+use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda};
 use super::penalty::{Penalty, Shape};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -54,29 +53,18 @@ impl Oscad {
     /// The standardised weights at `lambda`, before any refit.
     #[must_use]
     pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
-        penalised::weights(gram, self.penalty, Vec::new(), lambda)
+        self.walk().weights(gram, lambda)
     }
 }
 
-impl Extract for Oscad {
-    fn name(&self) -> &'static str {
-        "oscad"
+impl Walks for Oscad {
+    fn walk(&self) -> Walk {
+        let (solver, lambda) = (Solver::Cd, self.params.lambda);
+        Walk { name: "oscad", penalty: self.penalty, solver, lambda }
     }
 
-    fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
-        Ok(penalised::choose(gram, self.penalty, Vec::new(), k))
-    }
-
-    fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
-        Ok(penalised::rank(gram, self.penalty, Vec::new(), most))
-    }
-
-    fn params(&self) -> Vec<(&'static str, Value)> {
-        vec![("a", self.params.a.into()), ("lambda", lambda_value(self.params.lambda))]
-    }
-
-    fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
-        self.params.lambda.map(|lambda| Ok(penalised::support(&self.weights(gram, lambda))))
+    fn shown(&self) -> Vec<(&'static str, Value)> {
+        vec![("a", self.params.a.into())]
     }
 }
 
@@ -93,6 +81,7 @@ pub const INFO: MethodInfo = info(
         SHARED[1],
         SHARED[2],
         SHARED[3],
+        SHARED[4],
     ],
     make,
 );

@@ -1,71 +1,65 @@
-//! A symmetric matrix as its packed lower triangle, and the rank-b update that feeds it.
+//! A symmetric matrix as its packed lower triangle, and what is added to it.
 //!
 //! ```text
-//! C <- decay C + X'X        X is b x p, f32 or f64; C is f64
+//! C <- decay C + X'X        X is b x p, f32 or f64; C is f64, or f32 at half the memory
 //! entry (i, j), j <= i, at i (i + 1) / 2 + j
 //! ```
 //!
-//! The triangle is worked through in tiles; each tile of `X'X` is one product of the linear
-//! algebra crate in the width of `X`, added to the f64 triangle while it is still in cache.
-//! Threads take whole panels of rows of the triangle and never split the sum over samples, so
-//! every digit is the same for any number of threads. Cost `b p (p + 1)` flops, memory
-//! `4 p (p + 1)` bytes and one tile a thread.
+//! Blocks of rows wait until a few can be multiplied together (`product`); every reading of an
+//! entry comes after [`Packed::settle`]. Memory `4 p (p + 1)` bytes or half of it, and the
+//! waiting blocks. An f32 triangle rounds each entry once a block: after `B` blocks a relative
+//! error near `6e-8 sqrt(B)`.
 
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::matmul::{self};
-use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::lanes;
-use crate::kernel::Element;
+use super::product::{Product, Queues};
 use crate::row::{Row, RowBlock};
 
-/// Rows of a panel, and columns of a tile: a multiple of the product's register block.
-pub(crate) const TILE: usize = 264;
-
-/// A width in which block products are made.
-pub(crate) trait Product: Element + faer::traits::ComplexField {
-    /// The nearest value of this width.
-    fn narrow(x: f64) -> Self;
+/// The entries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Values {
+    F64(Vec<f64>),
+    F32(Vec<f32>),
 }
 
-impl Product for f32 {
-    #[inline(always)]
-    fn narrow(x: f64) -> Self {
-        x as f32
-    }
-}
-
-impl Product for f64 {
-    #[inline(always)]
-    fn narrow(x: f64) -> Self {
-        x
-    }
+/// The same for either width: `$v` are the entries.
+macro_rules! each_width {
+    ($values:expr, $v:ident => $body:expr) => {
+        match $values {
+            Values::F64($v) => $body,
+            Values::F32($v) => $body,
+        }
+    };
 }
 
 /// A symmetric `p x p` matrix, lower triangle, row after row.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Packed {
     p: usize,
-    values: Vec<f64>,
+    values: Values,
+    waiting: Queues,
 }
 
 /// Where row `i` of the triangle starts.
-#[inline]
-fn start(i: usize) -> usize {
+#[inline(always)]
+pub(crate) fn start(i: usize) -> usize {
     i * (i + 1) / 2
 }
 
 impl Packed {
-    /// The zero matrix.
-    pub(crate) fn zeros(p: usize) -> Self {
-        Self { p, values: vec![0.0; start(p)] }
+    /// The zero matrix, in f32 where `half` the memory is asked for.
+    pub(crate) fn zeros(p: usize, half: bool) -> Self {
+        let values = match half {
+            true => Values::F32(vec![0.0; start(p)]),
+            false => Values::F64(vec![0.0; start(p)]),
+        };
+        Self { p, values, waiting: Queues::default() }
     }
 
-    /// Bytes of a triangle of `p` rows.
-    pub(crate) fn bytes_for(p: usize) -> u64 {
-        8 * (p as u64) * (p as u64 + 1) / 2
+    /// Bytes of a triangle of `p` rows and of the blocks of `rows` rows that wait.
+    pub(crate) fn bytes_for(p: usize, rows: usize, half: bool) -> u64 {
+        let (p, width) = (p as u64, if half { 4 } else { 8 });
+        width * p * (p + 1) / 2 + 4 * (f32::JOIN * rows) as u64 * p
     }
 
     /// Rows.
@@ -73,69 +67,77 @@ impl Packed {
         self.p
     }
 
+    /// Whether the entries are f32.
+    pub(crate) fn half(&self) -> bool {
+        matches!(self.values, Values::F32(_))
+    }
+
     /// Whether the length is that of `p` rows, as after a load.
     pub(crate) fn whole(&self) -> bool {
-        self.values.len() == start(self.p)
+        each_width!(&self.values, v => v.len()) == start(self.p)
+    }
+
+    /// Whether no block waits.
+    pub(crate) fn settled(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Adds the blocks that wait.
+    pub(crate) fn settle(&mut self) {
+        each_width!(&mut self.values, v => self.waiting.settle(self.p, v));
+    }
+
+    /// Adds the blocks that wait and lets their buffers go.
+    pub(crate) fn close(&mut self) {
+        self.settle();
+        self.waiting = Queues::default();
     }
 
     /// Entry `(i, j)` with `j <= i`.
     pub(crate) fn get(&self, i: usize, j: usize) -> f64 {
-        self.values[start(i) + j]
-    }
-
-    /// Entries `(i, 0)` to `(i, i)`.
-    pub(crate) fn row(&self, i: usize) -> &[f64] {
-        &self.values[start(i)..start(i + 1)]
+        debug_assert!(self.settled());
+        match &self.values {
+            Values::F64(v) => v[start(i) + j],
+            Values::F32(v) => f64::from(v[start(i) + j]),
+        }
     }
 
     /// `C *= factor`.
     pub(crate) fn scale(&mut self, factor: f64) {
-        self.values.iter_mut().for_each(|v| *v *= factor);
+        self.settle();
+        each_width!(&mut self.values, v => map(v, |x, _| factor * x));
     }
 
-    /// `C += other`.
+    /// `C += other`, which has no block waiting.
     pub(crate) fn add(&mut self, other: &Self) {
-        for (a, b) in self.values.iter_mut().zip(&other.values) {
-            *a += b;
+        debug_assert!(other.settled());
+        self.settle();
+        match &other.values {
+            Values::F64(o) => each_width!(&mut self.values, v => map(v, |x, i| x + o[i])),
+            Values::F32(o) => {
+                each_width!(&mut self.values, v => map(v, |x, i| x + f64::from(o[i])))
+            }
         }
     }
 
     /// `C += scale d d'`.
     pub(crate) fn rank_one(&mut self, scale: f64, d: &[f64]) {
+        self.settle();
         for (i, di) in d.iter().enumerate() {
-            let row = &mut self.values[start(i)..start(i + 1)];
-            crate::kernel::axpy(scale * di, &d[..=i], row);
+            let (range, factor) = (start(i)..start(i + 1), scale * di);
+            each_width!(&mut self.values, v => map(&mut v[range], |x, j| factor.mul_add(d[j], x)));
         }
     }
 
-    /// `C = decay C + X'X` with `X` of `rows` rows in panels of [`TILE`] features: one panel
-    /// after the other, each row after row. Whole rows would put a panel's lines far apart.
-    pub(crate) fn update<T: Product>(&mut self, x: &[T], rows: usize, decay: f64) {
-        let p = self.p;
-        debug_assert_eq!(x.len(), rows * p);
-        let mut panels = Vec::with_capacity(p.div_ceil(TILE));
-        let mut rest = self.values.as_mut_slice();
-        for from in (0..p).step_by(TILE) {
-            let to = p.min(from + TILE);
-            let (panel, tail) = rest.split_at_mut(start(to) - start(from));
-            panels.push((from, to, panel));
-            rest = tail;
-        }
-        let scratch = || vec![T::narrow(0.0); TILE * TILE];
-        if rayon::current_num_threads() > 1 && panels.len() > 1 {
-            // The longest panels first, as the last one begun decides when all are done.
-            panels
-                .into_par_iter()
-                .rev()
-                .with_max_len(1)
-                .for_each_init(scratch, |tile, (from, to, panel)| {
-                    update_panel(x, rows, from, to, panel, decay, tile)
-                });
-        } else {
-            let mut tile = scratch();
-            for (from, to, panel) in panels {
-                update_panel(x, rows, from, to, panel, decay, &mut tile);
-            }
+    /// `C = decay C + X'X` with `X` of `rows` rows, whose strips `fill` writes; see `product`.
+    pub(crate) fn update<T: Product>(
+        &mut self,
+        rows: usize,
+        decay: f64,
+        fill: impl FnOnce(&mut [T]),
+    ) {
+        if T::queue(&mut self.waiting).push(self.p, rows, decay, fill) {
+            self.settle();
         }
     }
 
@@ -144,6 +146,9 @@ impl Packed {
         if decay != 1.0 {
             self.scale(decay);
         }
+        let Values::F64(values) = &mut self.values else {
+            unreachable!("sparse rows are refused where the triangle is f32")
+        };
         for (row, v) in rows.rows().zip(weight) {
             let Row::Sparse { index, value } = row else {
                 unreachable!("a raw accumulator stores its rows sparse")
@@ -151,45 +156,53 @@ impl Packed {
             for (at, (i, x)) in index.iter().zip(value).enumerate() {
                 let (scaled, line) = (v * x, start(*i as usize));
                 for (j, z) in index[..=at].iter().zip(value) {
-                    self.values[line + *j as usize] += scaled * z;
+                    values[line + *j as usize] += scaled * z;
                 }
             }
         }
     }
 }
 
-/// Rows `from..to` of the triangle, tile after tile.
-fn update_panel<T: Product>(
-    x: &[T],
-    rows: usize,
-    from: usize,
-    to: usize,
-    panel: &mut [f64],
-    decay: f64,
-    tile: &mut [T],
-) {
-    let part = |from: usize, width: usize| {
-        MatRef::from_row_major_slice(&x[rows * from..rows * (from + width)], rows, width)
-    };
-    let rhs = part(from, to - from);
-    for left in (0..to).step_by(TILE) {
-        let width = TILE.min(to - left);
-        let lhs = part(left, width).transpose();
-        let len = width * (to - from);
-        let out = MatMut::from_column_major_slice_mut(&mut tile[..len], width, to - from);
-        let one = T::narrow(1.0);
-        if left < from {
-            matmul::matmul(out, Accum::Replace, lhs, rhs, one, Par::Seq);
-        } else {
-            // The tile on the diagonal is transposed here, so its upper half is the triangle's.
-            let (half, full) = (BlockStructure::TriangularUpper, BlockStructure::Rectangular);
-            triangular::matmul(out, half, Accum::Replace, lhs, full, rhs, full, one, Par::Seq);
+/// `x = f(x, place)` for every entry.
+fn map<S: Product>(values: &mut [S], f: impl Fn(f64, usize) -> f64) {
+    for (i, x) in values.iter_mut().enumerate() {
+        *x = S::narrow(f(x.wide(), i));
+    }
+}
+
+impl Default for Packed {
+    fn default() -> Self {
+        Self::zeros(0, false)
+    }
+}
+
+impl PartialEq for Packed {
+    fn eq(&self, other: &Self) -> bool {
+        if self.settled() && other.settled() {
+            return self.p == other.p && self.values == other.values;
         }
-        for (i, sums) in (from..to).zip(tile.chunks_exact(width)) {
-            let line = start(i) - start(from) + left;
-            let used = width.min(i + 1 - left.min(i + 1));
-            lanes::decay_add(decay, &sums[..used], &mut panel[line..line + used]);
+        let (mut a, mut b) = (self.clone(), other.clone());
+        a.settle();
+        b.settle();
+        a == b
+    }
+}
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.settled() {
+            return (self.p, &self.values).serialize(to);
         }
+        let mut all = self.clone();
+        all.settle();
+        all.serialize(to)
+    }
+}
+
+impl<'a> Deserialize<'a> for Packed {
+    fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
+        let (p, values) = Deserialize::deserialize(from)?;
+        Ok(Self { p, values, waiting: Queues::default() })
     }
 }
 
@@ -201,38 +214,58 @@ mod tests {
         (0..b * p).map(|i| ((i * 7919) % 101) as f64 / 50.0 - 1.0).collect()
     }
 
-    fn panels(x: &[f64], p: usize) -> Vec<f64> {
-        let part = |from: usize| {
-            x.chunks_exact(p).flat_map(move |row| row[from..p.min(from + TILE)].to_vec())
-        };
-        (0..p).step_by(TILE).flat_map(part).collect()
+    /// Pushes the rows of `x` as one block.
+    fn update<T: Product>(c: &mut Packed, x: &[f64], rows: usize, decay: f64) {
+        let p = c.p();
+        c.update::<T>(rows, decay, |strips| {
+            for (i, row) in x.chunks_exact(p).enumerate() {
+                for (j, v) in row.iter().enumerate() {
+                    strips[(j / T::WIDTH * rows + i) * T::WIDTH + j % T::WIDTH] = T::narrow(*v);
+                }
+            }
+        });
     }
 
-    #[test]
-    fn a_tiled_update_is_the_plain_sum_of_products() {
-        // Sizes below, at and above one tile; the plain sum is the reference.
-        for p in [1, 3, 255, 256, 257, 600] {
+    fn tiled<T: Product>(half: bool, within: f64) {
+        // Sizes around one side, one strip and one panel; the plain sum is the reference.
+        for p in [1, 3, 6, 7, 16, 17, 95, 96, 97, 300] {
             let x = rows(5, p);
-            let mut c = Packed::zeros(p);
-            c.update(&panels(&x, p), 5, 1.0);
-            c.update(&panels(&x, p), 5, 0.5);
-            for (i, j) in [(0, 0), (p - 1, 0), (p - 1, p - 1), (p / 2, p / 3)] {
+            let mut c = Packed::zeros(p, half);
+            update::<T>(&mut c, &x, 5, 1.0);
+            update::<T>(&mut c, &x, 5, 0.5);
+            c.settle();
+            for (i, j) in (0..p).flat_map(|i| (0..=i).map(move |j| (i, j))) {
                 let plain: f64 = (0..5).map(|r| x[r * p + i] * x[r * p + j]).sum();
-                assert!((c.get(i, j) - 1.5 * plain).abs() < 1e-12, "p {p} at {i} {j}");
+                assert!((c.get(i, j) - 1.5 * plain).abs() < within, "p {p} at {i} {j}");
             }
         }
     }
 
     #[test]
-    fn threads_change_no_digit() {
-        let x: Vec<f32> = panels(&rows(257, 700), 700).iter().map(|v| *v as f32).collect();
-        let run = |threads| {
+    fn a_tiled_update_is_the_plain_sum_of_products() {
+        tiled::<f64>(false, 1e-12);
+        tiled::<f32>(false, 1e-5);
+        tiled::<f32>(true, 1e-5);
+    }
+
+    #[test]
+    fn neither_threads_nor_waiting_change_a_digit() {
+        let x = rows(257, 700);
+        let run = |threads, settle: bool| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let mut c = Packed::zeros(700);
-            pool.install(|| c.update(&x, 257, 1.0));
+            let mut c = Packed::zeros(700, false);
+            pool.install(|| {
+                for decay in [1.0, 0.5, 1.0] {
+                    update::<f32>(&mut c, &x, 257, decay);
+                    if settle {
+                        c.settle();
+                    }
+                }
+            });
             c
         };
-        assert_eq!(run(1), run(3));
+        assert!(!run(1, false).settled());
+        assert_eq!(run(1, false), run(3, true));
     }
 
     #[test]
@@ -240,10 +273,10 @@ mod tests {
         let mut block = RowBlock::new(4, 8);
         block.push(Row::Sparse { index: &[0, 2], value: &[1.0, 3.0] }, 0.0, 1.0).unwrap();
         block.push(Row::Sparse { index: &[1, 2, 3], value: &[2.0, -1.0, 0.5] }, 0.0, 1.0).unwrap();
-        let mut sparse = Packed::zeros(4);
+        let mut sparse = Packed::zeros(4, false);
         sparse.scatter(&block, &[4.0, 1.0], 1.0);
-        let mut dense = Packed::zeros(4);
-        dense.update(&[2.0, 0.0, 6.0, 0.0, 0.0, 2.0, -1.0, 0.5], 2, 1.0);
+        let mut dense = Packed::zeros(4, false);
+        update::<f64>(&mut dense, &[2.0, 0.0, 6.0, 0.0, 0.0, 2.0, -1.0, 0.5], 2, 1.0);
         assert_eq!(sparse, dense);
     }
 }

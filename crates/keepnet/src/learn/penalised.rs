@@ -1,8 +1,10 @@
 //! What the penalised extraction methods share: solvers, a named penalty, the walk to `k`.
 
 use super::descent::{Descent, LOOSE, TIGHT, entry_order, walk_to};
+use super::extract::Extract;
 use super::gram::Gram;
 use super::ista::Ista;
+use super::lars::Lars;
 use super::penalty::Penalty;
 use crate::error::{Error, Result};
 use crate::registry::SettingInfo;
@@ -67,6 +69,69 @@ pub(crate) fn check_lambda(lambda: Option<f64>) -> Result<()> {
             Err(Error::param("lambda", v, "a number above 0"))
         }
         _ => Ok(()),
+    }
+}
+
+/// One penalty at one strength a feature: what an extraction by a penalty comes down to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walk {
+    pub(crate) name: &'static str,
+    pub(crate) penalty: Penalty,
+    pub(crate) solver: Solver,
+    /// A penalty that fixes the size of the model; `None` asks for `k`.
+    pub(crate) lambda: Option<f64>,
+}
+
+impl Walk {
+    /// The standardised weights at `lambda`, before any refit.
+    pub(crate) fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
+        match self.solver {
+            Solver::Lars => Lars::new(gram).at_lambda(lambda),
+            _ => weights(gram, self.penalty, Vec::new(), lambda),
+        }
+    }
+}
+
+/// A method that is one walk along lambda; its extraction follows from that.
+pub(crate) trait Walks: Send {
+    /// The walk.
+    fn walk(&self) -> Walk;
+
+    /// The method's own settings with their values, lambda apart.
+    fn shown(&self) -> Vec<(&'static str, Value)>;
+}
+
+impl<T: Walks> Extract for T {
+    fn name(&self) -> &'static str {
+        self.walk().name
+    }
+
+    fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
+        let walk = self.walk();
+        Ok(match walk.solver {
+            Solver::Lars => Lars::new(gram).at_size(k),
+            Solver::Cd => choose(gram, walk.penalty, Vec::new(), k),
+            Solver::Ista => choose_published(gram, walk.penalty, k),
+        })
+    }
+
+    fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
+        let walk = self.walk();
+        Ok(match walk.solver {
+            Solver::Lars => Lars::new(gram).order(most),
+            _ => rank(gram, walk.penalty, Vec::new(), most),
+        })
+    }
+
+    fn params(&self) -> Vec<(&'static str, Value)> {
+        let mut shown = self.shown();
+        shown.push(("lambda", lambda_value(self.walk().lambda)));
+        shown
+    }
+
+    fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
+        let walk = self.walk();
+        walk.lambda.map(|lambda| Ok(support(&walk.weights(gram, lambda))))
     }
 }
 

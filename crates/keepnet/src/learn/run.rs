@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::RowLearner;
+use super::{RowLearner, lanes};
 use crate::driver::Flow;
 use crate::error::{Error, Result};
 use crate::row::{Row, RowBlock, SampleSource};
@@ -59,6 +59,19 @@ impl Default for RowOptions {
     fn default() -> Self {
         Self { missing: RowMissing::Error, every: None, block: 256 }
     }
+}
+
+/// Values of a block of wide rows: at 100,000 features a block of 256 rows would be 100 MB.
+const WIDE: usize = 2 << 20;
+
+/// Whether every row can be learnt from as it is, so that none need be copied.
+fn clean(block: &RowBlock) -> bool {
+    let whole = |row: Row<'_>| match row {
+        Row::F32(x) => lanes::within(x, f64::MAX),
+        Row::F64(x) => lanes::within(x, f64::MAX),
+        Row::Sparse { value, .. } => lanes::within(value, f64::MAX),
+    };
+    block.y().iter().all(|y| !y.is_nan()) && block.rows().all(whole)
 }
 
 /// Where a run stands; part of a checkpoint.
@@ -183,18 +196,26 @@ impl<'a> RowDriver<'a> {
         let complete = loop {
             // A block ends where a look is due, so that looks depend on rows alone.
             let due = self.options.every.map_or(u64::MAX, |n| n - self.filter.counts.used % n);
-            let limit = (self.options.block as u64).min(due) as usize;
+            let block_rows = (WIDE / p.max(1)).clamp(16, self.options.block.max(16));
+            let limit = (block_rows.min(self.options.block) as u64).min(due) as usize;
             block.reset(limit);
             let start = Instant::now();
             let more = self.source.next_block(&mut block)?;
             read += start.elapsed();
             let start = Instant::now();
-            fit.reset(limit);
-            self.filter.pass(&block, self.source.names(), self.options.missing, &mut fit)?;
-            self.learner.learn_block(&fit)?;
+            let before = self.filter.counts.used;
+            if clean(&block) && self.options.missing != RowMissing::Mean {
+                self.filter.counts.input += block.len() as u64;
+                self.filter.counts.used += block.len() as u64;
+                self.learner.learn_block(&block)?;
+            } else {
+                fit.reset(limit);
+                self.filter.pass(&block, self.source.names(), self.options.missing, &mut fit)?;
+                self.learner.learn_block(&fit)?;
+            }
             learn += start.elapsed();
             let used = self.filter.counts.used;
-            if !fit.is_empty() && self.options.every.is_some_and(|n| used.is_multiple_of(n)) {
+            if used > before && self.options.every.is_some_and(|n| used.is_multiple_of(n)) {
                 observer.every(&self.filter.counts, self.learner.selection())?;
             }
             let flow = observer.progress(&self.filter.counts, self.learner)?;

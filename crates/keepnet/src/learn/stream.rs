@@ -122,7 +122,7 @@ impl<R: Rule> Streaming<R> {
             ));
         }
         let averages =
-            if regret { RunningAverages::bytes_for(p, 1) + 16 * (p * p) as u64 } else { 0 };
+            if regret { RunningAverages::bytes_for(p, 1, false) + 16 * (p * p) as u64 } else { 0 };
         let bytes = 48 * p as u64 + averages;
         budget.take(bytes, R::NAME)?;
         let hindsight = match regret {
