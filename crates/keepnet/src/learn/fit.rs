@@ -23,20 +23,31 @@ impl Fit {
     pub(crate) fn new(
         gram: &Gram,
         set: &[usize],
-        mut notes: Vec<(&'static str, Value)>,
+        notes: Vec<(&'static str, Value)>,
         warnings: Vec<String>,
     ) -> Result<Self> {
         let mut set = set.to_vec();
         set.sort_by_key(|j| gram.index[*j]);
         let b = if set.is_empty() { vec![Vec::new(); gram.yy.len()] } else { gram.refit(&set)? };
-        let rss = gram.rss(&set, &b);
+        Self::with(gram, &set, &b, notes, warnings)
+    }
+
+    /// A model of standardised weights `b` on the places `set`, in the order of their features.
+    pub(crate) fn with(
+        gram: &Gram,
+        set: &[usize],
+        b: &[Vec<f64>],
+        mut notes: Vec<(&'static str, Value)>,
+        warnings: Vec<String>,
+    ) -> Result<Self> {
+        let rss = gram.rss(set, b);
         let variance: f64 = gram.yy.iter().sum();
         notes.push(("effective_rows", gram.n.into()));
         notes.push(("r_squared", (1.0 - rss / variance.max(f64::MIN_POSITIVE)).into()));
         Ok(Self {
-            score: removal_costs(gram, &set, &b)?,
+            score: removal_costs(gram, set, b)?,
             mean: set.iter().map(|j| gram.mean[*j]).collect(),
-            model: gram.model(&set, &b),
+            model: gram.model(set, b),
             loss: 0.5 * rss,
             notes,
             warnings,
