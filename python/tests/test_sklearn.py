@@ -88,7 +88,7 @@ def test_least_squares_with_fewer_rows_than_features_is_the_shortest_solution():
     np.testing.assert_allclose(got.coef_, want, rtol=1e-8)
     np.testing.assert_allclose(got.predict(X), y, rtol=1e-8)
     # Products in f32 keep what they can.
-    np.testing.assert_allclose(keepnet.OLS(products="f32").fit(X, y).predict(X), y, atol=1e-4)
+    np.testing.assert_allclose(keepnet.OLS(products="f32").fit(X, y).predict(X), y, atol=1e-3)
 
 
 def test_the_ridge_of_least_squares_is_used():

@@ -6,6 +6,9 @@ use crate::error::Result;
 use crate::row::RowProblem;
 use crate::selection::{Selected, Selection, Value};
 
+/// Added to the diagonal for the scores of a singular system: past the error of f32 products.
+const SINGULAR: f64 = 1e-3;
+
 /// A model with the numbers that a selection shows.
 #[derive(Clone, Debug)]
 pub(crate) struct Fit {
@@ -93,7 +96,11 @@ fn removal_costs(gram: &Gram, set: &[usize], b: &[Vec<f64>]) -> Result<Vec<f64>>
     let (mut s, _) = gram.sub(set);
     let units: Vec<Vec<f64>> =
         (0..m).map(|j| (0..m).map(|i| f64::from(u8::from(i == j))).collect()).collect();
-    let inverse = solve(&mut s, &units, JITTER)?;
+    let inverse = match solve(&mut s, &units, JITTER) {
+        Ok(inverse) => inverse,
+        // Of features that depend on each other any one can leave at next to no cost.
+        Err(_) => solve(&mut gram.sub(set).0, &units, SINGULAR)?,
+    };
     let cost = |j: usize| b.iter().map(|b| 0.5 * b[j] * b[j] / inverse[j][j]).sum();
     Ok((0..m).map(cost).collect())
 }
