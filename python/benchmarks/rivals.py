@@ -1,6 +1,6 @@
 """keepnet beside scikit-learn and abess: time, peak memory and recall in one run.
 
-    python benchmarks/rivals.py --shapes small large [--seeds 3] [--skip NAME...]
+    python benchmarks/rivals.py --shapes small large [--seeds 3] [--only NAME...] [--skip NAME...]
 
 Every method runs in a process of its own on the same matrix (f32, Fortran order, standard
 normal features with a common factor, `k` of them true with weights of random sign, noise as
@@ -138,6 +138,7 @@ def main():
     parser.add_argument("--shapes", nargs="*", default=["small"], choices=list(SHAPES))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=600)
+    parser.add_argument("--only", nargs="*", default=list(RIVALS))
     parser.add_argument("--skip", nargs="*", default=[])
     parser.add_argument("--one")
     parser.add_argument("--shape", default="small")
@@ -150,7 +151,7 @@ def main():
         print(f"\nn = {n:,}, p = {p:,}, k = {k}; X is {n * p * 4 / 2**20:,.0f} MB\n")
         print("| method | seconds | memory beyond X, MB | recall |\n| --- | ---: | ---: | ---: |")
         for name in RIVALS:
-            if name in args.skip:
+            if name in args.skip or name not in args.only:
                 continue
             runs = [measure(name, shape, seed, args.limit) for seed in range(args.seeds)]
             if any(run is None for run in runs):

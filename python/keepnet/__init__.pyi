@@ -33,6 +33,7 @@ class _Selector:
     selected_: NDArray[np.int64]
     scores_: NDArray[np.float64]
     n_features_seen_: int
+    classes_: NDArray[Any]
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
@@ -48,7 +49,6 @@ class _Selector:
 class _Model:
     coef_: NDArray[np.float64]
     intercept_: float | NDArray[np.float64]
-    classes_: NDArray[Any]
     def predict(self, X: Any) -> NDArray[Any]: ...
     def decision_function(self, X: Any) -> NDArray[np.float64]: ...
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...

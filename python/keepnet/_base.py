@@ -12,9 +12,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._tags import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from keepnet import _inputs
+from keepnet import _derived, _inputs
 from keepnet._progress import Reporter
 
 _BY_LOSS = {"logistic": True, "squared-hinge": True, "squared-epsilon": False}
@@ -36,6 +36,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _settings: dict
     _defaults: dict
     _engine: dict
+    # Whether text columns became a feature for each level.
+    _onehot = False
     _attributes = (
         (
             "result_",
@@ -182,6 +184,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     @property
     def scores_(self) -> np.ndarray:
+        self._one_place_each("scores_")
         scores = np.full(self._width(), np.nan)
         for feature in self._all():
             scores[feature["index"]] = feature["score"]
@@ -196,9 +199,27 @@ class Selector(SelectorMixin, BaseEstimator):
         mask[[feature["index"] for feature in self._all()]] = True
         return mask
 
+    def _kept(self) -> list[dict]:
+        """The kept features in the order of their columns; what is made of one comes after it."""
+        made = lambda f: (f["index"], f["name"].endswith(_derived.MISSING), f["name"])
+        return sorted(self._all(), key=made)
+
     def _kept_names(self) -> list[str]:
-        """Names of the kept features in the order of their indices."""
-        return [f["name"] for f in sorted(self._all(), key=lambda f: f["index"])]
+        return [feature["name"] for feature in self._kept()]
+
+    def _is_made(self, feature: dict) -> bool:
+        """Whether a feature is none of the input's columns but made of one."""
+        name = feature["name"]
+        if self.missing == "indicator" and name.endswith(_derived.MISSING):
+            fitted = getattr(self, "feature_names_in_", None)
+            return fitted is None or fitted[feature["index"]] != name
+        return self._onehot and "=" in name
+
+    def _one_place_each(self, attribute: str):
+        made = next((f["name"] for f in self._all() if self._is_made(f)), None)
+        if made is not None:
+            why = f"{attribute} has one place for each column, and {made!r} is made of one"
+            raise AttributeError(f"{why}; see result_['selected']")
 
     def _by_name(self) -> bool:
         return getattr(self, "_streamed", False)
@@ -217,8 +238,11 @@ class Selector(SelectorMixin, BaseEstimator):
             In the order of the input.
         """
         check_is_fitted(self)
-        if self._by_name() and input_features is None:
+        made = any(map(self._is_made, self._all()))
+        if input_features is None and (made or self._by_name()):
             return np.asarray(self._kept_names(), dtype=object)
+        if made:
+            raise ValueError("features made of columns have names of their own; leave input_features out")
         return super().get_feature_names_out(input_features)
 
     def transform(self, X):
@@ -241,26 +265,52 @@ class Selector(SelectorMixin, BaseEstimator):
         names = _inputs.column_names(X)
         fitted = getattr(self, "feature_names_in_", None)
         arrow = _inputs.is_arrow(X)
-        if names is None or not (self._by_name() or arrow):
+        made = any(map(self._is_made, self._all()))
+        if names is None and made:
+            return self._made_of_array(X)
+        if names is None or not (self._by_name() or arrow or made):
             return super().transform(X)
         kept = self._kept_names()
         if not self._by_name() and fitted is not None and list(fitted) != names:
             raise ValueError("the columns are not those of fit, or in another order")
-        lost = [name for name in kept if name not in set(names)]
+        if made:
+            columns = [_derived.feature(X, names, name) for name in kept]
+            lost = [name for name, column in zip(kept, columns, strict=True) if column is None]
+        else:
+            lost = [name for name in kept if name not in set(names)]
         if lost:
             raise ValueError(f"the table has no column {lost[0]!r}, which was selected")
+        if made:
+            return np.column_stack([_derived.numbers(*pair) for pair in zip(kept, columns, strict=True)])
         X = X.select(kept) if arrow else X[kept]
         return X.to_pandas().to_numpy() if arrow else X
+
+    def _made_of_array(self, X):
+        """The selected features of an array, indicators of missing values among them."""
+        if self._onehot:
+            raise ValueError("features of text columns are made by name; give a table with names")
+        X = validate_data(self, X, accept_sparse="csc", ensure_all_finite=False, reset=False)
+        dense = (lambda j: X[:, [j]].toarray().ravel()) if sparse.issparse(X) else (lambda j: X[:, j])
+        columns = [
+            _derived.is_missing(dense(f["index"])) if self._is_made(f) else dense(f["index"])
+            for f in self._kept()
+        ]
+        return np.column_stack(columns)
 
     def _kept_values(self, X) -> np.ndarray:
         """The selected columns as plain numbers, missing values filled as `fit` filled them."""
         X = type(self).transform.__wrapped__(self, X)
         if sparse.issparse(X):
             return X
-        X = np.asarray(X, dtype=np.float64)
+        try:
+            X = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError):
+            text = _inputs.column_names(X) or []
+            for name in text:
+                _derived.numbers(name, _inputs.column(X, name))
+            raise
         if self.missing not in ("error",) and not np.isfinite(X).all():
-            order = sorted(self._all(), key=lambda f: f["index"])
-            fill = [0.0 if self.missing == "zero" else f["mean"] for f in order]
+            fill = [0.0 if self.missing == "zero" else f["mean"] for f in self._kept()]
             X = np.where(np.isfinite(X), X, np.array(fill)[None, :])
         return X
 

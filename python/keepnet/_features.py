@@ -22,8 +22,6 @@ class FeatureSelector(Selector):
     """Base of the methods on a stream of features."""
 
     _new_run = _keepnet.ColumnRun
-    # "numbers" where weights only go with a measure on numbers.
-    _weighs = "all"
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -36,7 +34,8 @@ class FeatureSelector(Selector):
         y : array-like of shape (n_samples,)
             The target: numbers or classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight for each sample; None is 1 each. A sample of weight 0 is left out.
+            A weight for each sample; None is 1 each. A sample of weight 2 counts as two, also in
+            tests and p-values; one of weight 0 is left out.
 
         Returns
         -------
@@ -48,7 +47,6 @@ class FeatureSelector(Selector):
         if sample_weight is not None:
             packed, y, sample_weight = self._weighted(packed, y, sample_weight)
         codes, classes = self._encode(y)
-        whole = whole and not self._as_numbers(sample_weight)
         request = self._request(**self._feature_request(names, self.n_features_in_, whole))
         with self._reporter() as report:
             text = _keepnet.fit_columns(
@@ -64,13 +62,8 @@ class FeatureSelector(Selector):
         self._result = self._take(text, classes)
         return self
 
-    def _as_numbers(self, sample_weight) -> bool:
-        """Whether whole numbers are to be taken as numbers, for the sake of weights."""
-        weighed = sample_weight is not None or self.class_weight is not None
-        return weighed and self._weighs == "numbers"
-
     def _forget(self):
-        for name in ("_run", "_run_arguments", "_streamed", "_result", "_open"):
+        for name in ("_run", "_run_arguments", "_streamed", "_result", "_open", "_onehot"):
             self.__dict__.pop(name, None)
 
     @staticmethod
@@ -186,7 +179,6 @@ class FeatureSelector(Selector):
         codes, classes = self._encode(y)
         if sample_weight is not None:
             sample_weight = np.ascontiguousarray(column_or_1d(sample_weight), dtype=np.float64)
-        whole = whole and not self._as_numbers(sample_weight)
         more = self._feature_request(None, None, whole)
         balanced = self.class_weight == "balanced" and classes is not None
         names = self._class_names(classes)

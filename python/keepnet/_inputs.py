@@ -48,6 +48,15 @@ def column_names(x) -> list[str] | None:
     return None
 
 
+def column(x, name: str) -> np.ndarray:
+    """One column of a table, by its name."""
+    if is_polars(x):
+        return x.get_column(name).to_numpy()
+    if is_arrow(x):
+        return np.asarray(x.column(name).to_numpy(zero_copy_only=False))
+    return x.iloc[:, column_names(x).index(name)].to_numpy()
+
+
 def _column(name, values) -> np.ndarray:
     """One column of a table as numbers."""
     kind = values.dtype

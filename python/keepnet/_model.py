@@ -31,6 +31,7 @@ class ModelMixin:
 
     @property
     def coef_(self) -> np.ndarray:
+        self._one_place_each("coef_")
         outputs = np.ndim(self.result_["intercept"])
         many = len(self.result_["intercept"]) if outputs else 1
         coef = np.zeros((many, self._width()))
@@ -45,7 +46,7 @@ class ModelMixin:
 
     def _margins(self, X) -> np.ndarray:
         check_is_fitted(self)
-        order = sorted(self._all(), key=lambda f: f["index"])
+        order = self._kept()
         weights = np.array([f["coefficient"] for f in order], dtype=np.float64)
         if len(order) == 0:
             weights = np.zeros((0, *np.shape(self.result_["intercept"])))

@@ -60,9 +60,10 @@ COMMON = {
     ),
     "missing": (
         "error",
-        [StrOptions({"error", "drop-feature", "mean", "zero"})],
-        "{'error', 'drop-feature', 'mean', 'zero'}",
-        "What becomes of missing values.",
+        [StrOptions({"error", "drop-feature", "mean", "zero", "indicator"})],
+        "{'error', 'drop-feature', 'mean', 'zero', 'indicator'}",
+        "What becomes of missing values. 'indicator' fills with the mean and adds a feature "
+        "`NAME:missing` that is 1 where a value was missing.",
     ),
     "max_missing": (
         None,

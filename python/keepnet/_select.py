@@ -187,6 +187,7 @@ def _from_files(estimator, paths, target, files):
     names = json.loads(text)["classes"]
     estimator._result = estimator._take(text, None if names is None else np.array(names))
     estimator._streamed = True
+    estimator._onehot = files.get("categorical") == "onehot"
     estimator.n_features_in_ = estimator._result["features_seen"]
     return estimator
 

@@ -103,8 +103,6 @@ class AlphaInvesting(FeatureSelector):
 class OSFS(FeatureSelector):
     """Relevance and redundancy by conditional independence.
 
-    With sample or class weights `measure='auto'` is 'fisher-z': the g2 test counts rows.
-
     Examples
     --------
     >>> from keepnet import OSFS
@@ -114,14 +112,10 @@ class OSFS(FeatureSelector):
     (569, 3)
     """
 
-    _weighs = "numbers"
-
 
 @method("fast-osfs")
 class FastOSFS(FeatureSelector):
     """OSFS that tests the newcomer first and then only sets with it.
-
-    With sample or class weights `measure='auto'` is 'fisher-z': the g2 test counts rows.
 
     Examples
     --------
@@ -131,8 +125,6 @@ class FastOSFS(FeatureSelector):
     >>> FastOSFS(alpha=0.01).fit_transform(X, y).shape
     (569, 4)
     """
-
-    _weighs = "numbers"
 
 
 @method("ogfs", groups="block:10")

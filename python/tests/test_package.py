@@ -1,6 +1,8 @@
 """Stubs, docstrings, documentation and pictures."""
 
+import ast
 import doctest
+import inspect
 import pkgutil
 import re
 import subprocess
@@ -11,7 +13,11 @@ from pathlib import Path
 import keepnet
 import numpy as np
 import pytest
+from keepnet._base import Selector
+from keepnet._features import FeatureSelector
+from keepnet._model import ModelMixin
 from keepnet._registry import CLASSES
+from keepnet._samples import AveragesMixin, SampleSelector
 from keepnet._stubs import stubs
 
 HERE = Path(__file__).parents[1]
@@ -21,6 +27,52 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 def test_stubs_are_those_of_the_classes():
     written = (HERE / "keepnet" / "__init__.pyi").read_text()
     assert written == stubs(), "python -m keepnet._stubs > keepnet/__init__.pyi"
+
+
+def hand_written():
+    """What `_stubs` does not take from the classes: each stub with the object it describes."""
+    tree = ast.parse((HERE / "keepnet" / "__init__.pyi").read_text())
+    real = {
+        "_Selector": Selector,
+        "_Model": ModelMixin,
+        "_Features": FeatureSelector,
+        "_Samples": SampleSelector,
+        "_Averages": AveragesMixin,
+        "Progress": keepnet.Progress,
+    }
+    return [(node, real.get(node.name)) for node in tree.body if hasattr(node, "name")]
+
+
+def arguments(node):
+    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    more = [extra for extra in (node.args.vararg, node.args.kwarg) if extra]
+    return sorted(argument.arg for argument in every + more)
+
+
+def test_stubs_written_by_hand_agree_with_the_code():
+    checked = set()
+    for node, cls in hand_written():
+        if isinstance(node, ast.FunctionDef):
+            assert arguments(node) == sorted(inspect.signature(getattr(keepnet, node.name)).parameters)
+        if cls is None:
+            continue
+        methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
+        fields = {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
+        # `fit` is that of both kinds of selectors, and has the same arguments in both.
+        where = (FeatureSelector, SampleSelector) if cls is Selector else (cls,)
+        for name, method in methods.items():
+            for each in where:
+                theirs = sorted(inspect.signature(getattr(each, name)).parameters)
+                assert arguments(method) == theirs or name == "fit_transform", f"{node.name}.{name}"
+        # scikit-learn adds `set_fit_request` and the like; `fit` stands in `_Selector`.
+        public = {name for name in vars(cls) if not re.fullmatch("_.*|set_.*_request|fit", name)}
+        if cls is keepnet.Progress:
+            assert fields == set(cls._fields)
+        else:
+            missing = public - set(methods) - fields
+            assert not missing, f"{node.name} of the stubs has no {missing}"
+        checked.add(node.name)
+    assert len(checked) == 6
 
 
 def test_types_hold_for_a_caller(tmp_path):

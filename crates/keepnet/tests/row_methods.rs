@@ -210,6 +210,15 @@ fn what_cannot_be_is_refused_with_a_reason() {
     let mut olsth = make("olsth", &MethodSpec::k(2));
     olsth.learn_block(&few).unwrap();
     assert!(olsth.selection().unwrap_err().to_string().contains("needs more than"));
+    // Least squares on every feature has the shortest solution there, which meets every row.
+    let mut ols = make("ols", &MethodSpec::default());
+    ols.learn_block(&few).unwrap();
+    assert!(ols.selection().unwrap().selected.len() > 5);
+    for (row, y) in few.rows().zip(few.y()) {
+        let mut fitted = [0.0];
+        ols.predict(row, &mut fitted).unwrap();
+        assert!((fitted[0] - y).abs() < 1e-4, "{} {y}", fitted[0]);
+    }
     let method = registry::find("olsth").unwrap();
     let tight = registry::make_rows(
         method,

@@ -199,14 +199,18 @@ impl Averaged {
                 set
             }
         };
-        if set.len() as f64 >= gram.n {
+        let own = self.extract.weights(&gram, &set).transpose()?;
+        if own.is_none() && set.len() as f64 >= gram.n {
             return Err(Error::Data(format!(
                 "{} features cannot be fitted to {:.0} rows; give a smaller -k or more rows",
                 set.len(),
                 gram.n
             )));
         }
-        Fit::new(&gram, &set, notes, warnings)
+        match own {
+            Some(b) => Fit::with(&gram, &set, &b, notes, warnings),
+            None => Fit::new(&gram, &set, notes, warnings),
+        }
     }
 
     fn best_size(&self, gram: &Gram) -> Result<Vec<usize>> {

@@ -32,6 +32,13 @@ pub trait Extract: Send {
         None
     }
 
+    /// Standardised weights of a chosen set, one vector an output, where they are other than
+    /// those of a least-squares refit, which needs more rows than features.
+    fn weights(&self, gram: &Gram, set: &[usize]) -> Option<Result<Vec<Vec<f64>>>> {
+        let _ = (gram, set);
+        None
+    }
+
     /// Numbers of the extraction worth showing, such as the ridge that was chosen.
     fn notes(&self, gram: &Gram) -> Result<Vec<(&'static str, Value)>> {
         let _ = gram;

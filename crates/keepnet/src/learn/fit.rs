@@ -6,6 +6,9 @@ use crate::error::Result;
 use crate::row::RowProblem;
 use crate::selection::{Selected, Selection, Value};
 
+/// Added to the diagonal for the scores of a singular system: past the error of f32 products.
+const SINGULAR: f64 = 1e-3;
+
 /// A model with the numbers that a selection shows.
 #[derive(Clone, Debug)]
 pub(crate) struct Fit {
@@ -23,20 +26,31 @@ impl Fit {
     pub(crate) fn new(
         gram: &Gram,
         set: &[usize],
-        mut notes: Vec<(&'static str, Value)>,
+        notes: Vec<(&'static str, Value)>,
         warnings: Vec<String>,
     ) -> Result<Self> {
         let mut set = set.to_vec();
         set.sort_by_key(|j| gram.index[*j]);
         let b = if set.is_empty() { vec![Vec::new(); gram.yy.len()] } else { gram.refit(&set)? };
-        let rss = gram.rss(&set, &b);
+        Self::with(gram, &set, &b, notes, warnings)
+    }
+
+    /// A model of standardised weights `b` on the places `set`, in the order of their features.
+    pub(crate) fn with(
+        gram: &Gram,
+        set: &[usize],
+        b: &[Vec<f64>],
+        mut notes: Vec<(&'static str, Value)>,
+        warnings: Vec<String>,
+    ) -> Result<Self> {
+        let rss = gram.rss(set, b);
         let variance: f64 = gram.yy.iter().sum();
         notes.push(("effective_rows", gram.n.into()));
         notes.push(("r_squared", (1.0 - rss / variance.max(f64::MIN_POSITIVE)).into()));
         Ok(Self {
-            score: removal_costs(gram, &set, &b)?,
+            score: removal_costs(gram, set, b)?,
             mean: set.iter().map(|j| gram.mean[*j]).collect(),
-            model: gram.model(&set, &b),
+            model: gram.model(set, b),
             loss: 0.5 * rss,
             notes,
             warnings,
@@ -82,7 +96,11 @@ fn removal_costs(gram: &Gram, set: &[usize], b: &[Vec<f64>]) -> Result<Vec<f64>>
     let (mut s, _) = gram.sub(set);
     let units: Vec<Vec<f64>> =
         (0..m).map(|j| (0..m).map(|i| f64::from(u8::from(i == j))).collect()).collect();
-    let inverse = solve(&mut s, &units, JITTER)?;
+    let inverse = match solve(&mut s, &units, JITTER) {
+        Ok(inverse) => inverse,
+        // Of features that depend on each other any one can leave at next to no cost.
+        Err(_) => solve(&mut gram.sub(set).0, &units, SINGULAR)?,
+    };
     let cost = |j: usize| b.iter().map(|b| 0.5 * b[j] * b[j] / inverse[j][j]).sum();
     Ok((0..m).map(cost).collect())
 }

@@ -2,26 +2,39 @@
 //!
 //! ```text
 //! b = (S + ridge I)^-1 s
+//! S singular, ridge = 0:   b = sum over lambda_i > 1e-6 lambda_max of v_i (v_i's) / lambda_i
 //! ```
 //!
-//! The same as least squares on the whole data, whenever asked. With no more rows than features
-//! the system is singular and a ridge is needed. Cost `p^3 / 3` flops an extraction. Source: Sun
-//! and Barbu, arXiv 1803.11521, "Online Least Squares".
+//! The same as least squares on the whole data, whenever asked. With no more rows than features,
+//! or with features that depend on each other, many weights fit equally well; then `b` is the
+//! shortest of them on standardised features, the limit of a vanishing ridge (what `lstsq` gives
+//! on standardised columns). Eigenvalues below 1e-6 of the largest count as zero because block
+//! products in f32 leave an error of that kind. Cost `p^3 / 3` flops an extraction, about `9 p^3`
+//! where singular. Source: Sun and Barbu, arXiv 1803.11521, "Online Least Squares"; the shortest
+//! solution and the ridge are ours.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::{Mat, Par, Spec};
 
 use super::RowLearner;
 use super::averaged::{SHARED, build, info};
 use super::extract::{Extract, ranked};
-use super::gram::{Gram, sizes, solve};
+use super::gram::{Gram, JITTER, sizes, solve};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
 use crate::row::RowProblem;
 use crate::selection::Value;
 
+/// Share of the largest eigenvalue below which another counts as zero.
+const NOTHING: f64 = 1e-6;
+
 /// Settings of [`Ols`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OlsParams {
-    /// Added to the unit diagonal of the correlations; 0 is least squares.
+    /// Added to the unit diagonal of the correlations; 0 is least squares, the shortest solution
+    /// where there are several.
     pub ridge: f64,
 }
 
@@ -36,6 +49,14 @@ impl Ols {
     pub fn new(params: OlsParams) -> Result<Self> {
         check_ridge(params.ridge)?;
         Ok(Self { params })
+    }
+
+    /// Weights of every feature.
+    fn every(&self, gram: &Gram) -> Result<Vec<Vec<f64>>> {
+        match self.params.ridge {
+            0.0 => shortest(gram),
+            ridge => solve(&mut gram.s.clone(), &gram.xy, ridge),
+        }
     }
 }
 
@@ -59,6 +80,53 @@ pub(crate) fn full(gram: &Gram, ridge: f64) -> Result<Vec<Vec<f64>>> {
     solve(&mut gram.s.clone(), &gram.xy, ridge)
 }
 
+/// Least squares on every feature, the shortest solution where there are several.
+fn shortest(gram: &Gram) -> Result<Vec<Vec<f64>>> {
+    if gram.n > gram.p() as f64 {
+        let mut factor = gram.s.clone();
+        let b = solve(&mut factor, &gram.xy, JITTER);
+        // Pivots that are all jitter, or a diagonal that had to be raised, tell of dependence.
+        let pivots = (0..gram.p()).map(|j| factor[(j, j)] * factor[(j, j)]);
+        let least = pivots.fold(f64::INFINITY, f64::min);
+        let raised = factor[(0, 0)] * factor[(0, 0)] > 1.0 + 100.0 * JITTER;
+        if b.is_ok() && least > 10.0 * JITTER && !raised {
+            return b;
+        }
+    }
+    eigen(gram)
+}
+
+/// `pinv(S) s` by eigenvectors.
+fn eigen(gram: &Gram) -> Result<Vec<Vec<f64>>> {
+    let p = gram.p();
+    let mut values = faer::diag::Diag::<f64>::zeros(p);
+    let mut vectors = Mat::<f64>::zeros(p, p);
+    let yes = ComputeEigenvectors::Yes;
+    let scratch = self_adjoint_evd_scratch::<f64>(p, yes, Par::Seq, Spec::default());
+    let mut memory = MemBuffer::new(scratch);
+    let stack = MemStack::new(&mut memory);
+    let (s, u) = (gram.s.as_ref(), Some(vectors.as_mut()));
+    self_adjoint_evd(s, values.as_mut(), u, Par::Seq, stack, Spec::default()).map_err(|_| {
+        Error::Data(
+            "the eigenvalues of the correlations were not found; give --set ridge=0.01".into(),
+        )
+    })?;
+    let largest = values.column_vector().iter().copied().fold(0.0, f64::max);
+    let one = |xy: &Vec<f64>| {
+        let mut b = vec![0.0; p];
+        for (i, lambda) in values.column_vector().iter().enumerate() {
+            if *lambda <= NOTHING * largest {
+                continue;
+            }
+            let v = vectors.col_as_slice(i);
+            let scale = v.iter().zip(xy).map(|(v, s)| v * s).sum::<f64>() / lambda;
+            b.iter_mut().zip(v).for_each(|(b, v)| *b += scale * v);
+        }
+        b
+    };
+    Ok(gram.xy.iter().map(one).collect())
+}
+
 impl Extract for Ols {
     fn name(&self) -> &'static str {
         "ols"
@@ -71,7 +139,7 @@ impl Extract for Ols {
     }
 
     fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
-        Ok(ranked(&sizes(&full(gram, self.params.ridge)?), most))
+        Ok(ranked(&sizes(&self.every(gram)?), most))
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
@@ -85,6 +153,10 @@ impl Extract for Ols {
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
         Some(Ok((0..gram.p()).collect()))
     }
+
+    fn weights(&self, gram: &Gram, _: &[usize]) -> Option<Result<Vec<Vec<f64>>>> {
+        Some(self.every(gram))
+    }
 }
 
 /// The registry's entry.
@@ -97,7 +169,7 @@ pub const INFO: MethodInfo = info(
         SettingInfo {
             name: "ridge",
             default: "0",
-            help: "ridge on correlations, needed with no more rows than features",
+            help: "ridge on correlations; 0 gives the shortest solution where several fit equally",
         },
         SHARED[0],
         SHARED[1],

@@ -169,7 +169,7 @@ impl Conditional for Partial {
         v: usize,
         given: &[usize],
     ) -> bool {
-        let df = self.z.effective() - given.len() as f64 - 3.0;
+        let df = self.z.total() - given.len() as f64 - 3.0;
         match self.partial(memory, v, given) {
             None => true,
             Some(r) => df <= 0.0 || df.sqrt() * r.abs().min(1.0).atanh() < self.cutoff,

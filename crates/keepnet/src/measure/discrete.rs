@@ -10,7 +10,7 @@ use crate::compact::{self, MOST_LEVELS};
 use crate::error::{Error, Result};
 use crate::measure::coded::{Coded, Information, Levels, Sided, too_many};
 use crate::measure::special::chi_squared_tail;
-use crate::measure::{Evidence, Measure, Side, coded_target, effective_rows};
+use crate::measure::{Evidence, Measure, Side, coded_target};
 use crate::popcount;
 use crate::target::Problem;
 
@@ -35,7 +35,8 @@ pub struct Discrete<K> {
     masks: Vec<Vec<u64>>,
     delta: f64,
     bins: Option<usize>,
-    effective: f64,
+    // Rows that the test counts: the sum of the sample weights.
+    rows: f64,
     weighted: bool,
     kind: PhantomData<K>,
 }
@@ -55,19 +56,9 @@ impl<K: Kind> Discrete<K> {
         let mut coded = Coded::new(problem.n(), problem.weight.clone());
         let levels = coded.levels(target.view())?;
         let masks = masks(target.view(), levels.counts.len());
-        let effective = effective_rows(problem.n(), problem.weight.as_deref());
+        let rows = problem.weight_sum();
         let weighted = problem.weight.is_some();
-        Ok(Self {
-            coded,
-            target,
-            levels,
-            masks,
-            delta,
-            bins,
-            effective,
-            weighted,
-            kind: PhantomData,
-        })
+        Ok(Self { coded, target, levels, masks, delta, bins, rows, weighted, kind: PhantomData })
     }
 
     /// Levels against the classes, by a popcount a class.
@@ -120,7 +111,7 @@ impl<K: Kind> Measure for Discrete<K> {
         }
         let df = (levels.used() - 1) * (self.levels.used() - 1);
         let nats = information.mutual * information.bits * std::f64::consts::LN_2;
-        let p_value = Some(chi_squared_tail(2.0 * self.effective * nats, df as f64));
+        let p_value = Some(chi_squared_tail(2.0 * self.rows * nats, df as f64));
         Ok((levels, Evidence { strength, relevant: true, p_value }))
     }
 

@@ -9,8 +9,8 @@
 //! column costs one pass: its two moments and its product with the target. Dense columns are
 //! centred first (`sum (x - mean) y`), the others keep their sums, which for whole numbers are
 //! exact, so that ties are ties in every storage. Two sparse columns that share no row have
-//! `S_xy = 0`. With sample weights every sum is weighted and `n` in the test is Kish's
-//! effective number of rows. Peña 2008; section 3.4.2 of the SAOLA paper.
+//! `S_xy = 0`. With sample weights every sum is weighted and `n` is their sum. Peña
+//! 2008; section 3.4.2 of the SAOLA paper.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{self, Element};
 use crate::measure::dot::{Shifted, against_dense, dot};
 use crate::measure::special::{normal_cutoff, normal_two_sided};
-use crate::measure::{Evidence, Measure, Side, effective_rows, numeric_target};
+use crate::measure::{Evidence, Measure, Side, numeric_target};
 use crate::popcount;
 use crate::target::Problem;
 
@@ -54,7 +54,6 @@ pub struct FisherZ {
     y_centred: Vec<f64>,
     y_bits: Option<Vec<u64>>,
     weight: Option<Vec<f64>>,
-    effective: f64,
     least: f64,
     scratch: Vec<f64>,
 }
@@ -66,12 +65,11 @@ impl FisherZ {
             return Err(Error::param("alpha", alpha, "between 0 and 1"));
         }
         let mut y = numeric_target(&problem.target)?;
-        let effective = effective_rows(y.len(), problem.weight.as_deref());
-        if effective <= 3.0 {
+        let total = problem.weight_sum();
+        if total <= 3.0 {
             return Err(Error::Data("Fisher's Z needs more than 3 rows".into()));
         }
         let weight = problem.weight.clone();
-        let total = problem.weight_sum();
         let one = |i: usize| weight.as_ref().map_or(1.0, |v| v[i]);
         let mean = y.iter().enumerate().map(|(i, y)| one(i) * y).sum::<f64>() / total;
         let y_centred: Vec<f64> = y.iter().enumerate().map(|(i, y)| one(i) * (y - mean)).collect();
@@ -93,9 +91,9 @@ impl FisherZ {
             y.iter().enumerate().for_each(|(i, y)| words[i / 64] |= (*y as u64) << (i % 64));
             words
         });
-        let least = (normal_cutoff(alpha) / (effective - 3.0).sqrt()).tanh();
+        let least = (normal_cutoff(alpha) / (total - 3.0).sqrt()).tanh();
         let (n, scratch) = (total, Vec::new());
-        Ok(Self { n, y, y_sum, y_spread, y_centred, y_bits, weight, effective, least, scratch })
+        Ok(Self { n, y, y_sum, y_spread, y_centred, y_bits, weight, least, scratch })
     }
 
     /// The weakest `abs(r)` that counts as dependent.
@@ -104,13 +102,7 @@ impl FisherZ {
         self.least
     }
 
-    /// Rows that the test counts.
-    #[must_use]
-    pub fn effective(&self) -> f64 {
-        self.effective
-    }
-
-    /// Sum of the sample weights: the number of rows without them.
+    /// Rows that the tests count: the sum of the sample weights.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.n
@@ -125,7 +117,7 @@ impl FisherZ {
     /// Two-sided p-value of a correlation given `conditions` others.
     #[must_use]
     pub fn p_value(&self, r: f64, conditions: usize) -> f64 {
-        let df = self.effective - conditions as f64 - 3.0;
+        let df = self.n - conditions as f64 - 3.0;
         if df <= 0.0 { 1.0 } else { normal_two_sided(df.sqrt() * r.abs().min(1.0).atanh()) }
     }
 

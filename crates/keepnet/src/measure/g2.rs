@@ -9,7 +9,8 @@
 //! `K` is the number of levels of a column. Without conditions the table comes from the packed
 //! kernels of [`Coded`]; binary columns under binary conditions are counted by popcounts over
 //! n/64 words a configuration; other tests are one histogram over the rows. Counts are summed
-//! through the fixed-point table of [`Entropies`], so no order shows.
+//! through the fixed-point table of [`Entropies`], so no order shows. With sample weights the
+//! cells are sums of weights, by the histogram, and `n` is the sum of all.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,9 @@ pub struct Coding {
 /// The likelihood-ratio test.
 pub struct G2 {
     n: usize,
+    // Rows that the test counts: the sum of the sample weights.
+    total: f64,
+    weight: Option<Vec<f64>>,
     alpha: f64,
     bins: Option<usize>,
     lofs: bool,
@@ -46,6 +50,7 @@ pub struct G2 {
     codes: Vec<u8>,
     strata: Vec<u32>,
     cells: Vec<u32>,
+    mass: Vec<f64>,
     too_few_rows: u64,
 }
 
@@ -56,12 +61,8 @@ impl G2 {
         if !(alpha > 0.0 && alpha < 1.0) {
             return Err(Error::param("alpha", alpha, "between 0 and 1"));
         }
-        if problem.weight.is_some() {
-            return Err(Error::Unsupported(
-                "the g2 test counts rows and knows no sample or class weights; \
-                 leave them out or choose --measure fisher-z"
-                    .into(),
-            ));
+        if lofs {
+            super::lofs::plain(problem)?;
         }
         let n = problem.n();
         let target = coded_target(&problem.target)?;
@@ -69,10 +70,12 @@ impl G2 {
         let target_levels = coded.levels(target.view())?;
         let mut target_codes = Vec::new();
         fill_codes(Sided { x: target.view(), levels: &target_levels }, &mut target_codes);
-        let (codes, strata, cells) = (Vec::new(), Vec::new(), Vec::new());
+        let (codes, strata, cells, mass) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let entropies = Entropies::new(n);
         Ok(Self {
             n,
+            total: problem.weight_sum(),
+            weight: problem.weight.clone(),
             alpha,
             bins,
             lofs,
@@ -84,6 +87,7 @@ impl G2 {
             codes,
             strata,
             cells,
+            mass,
             too_few_rows: 0,
         })
     }
@@ -93,16 +97,19 @@ impl G2 {
         let classes = self.target_levels.counts.len() as f64;
         let df = (f64::from(k) - 1.0) * (classes - 1.0) * given.map(f64::from).product::<f64>();
         let df = df.max(1.0);
-        if (self.n as f64) < 5.0 * df {
+        if self.total < 5.0 * df {
             self.too_few_rows += 1;
             return None;
         }
         Some(df)
     }
 
-    /// `G2 / (2 ln 2)` in units from `cells`: strata of `k` rows of `classes` counts.
+    /// `G2` from the counted cells: strata of `k` rows of `classes` counts.
     fn statistic(&self, k: usize) -> f64 {
         let classes = self.target_levels.counts.len();
+        if self.weight.is_some() {
+            return self.mass.chunks(k * classes).map(|s| weighted_statistic(s, classes)).sum();
+        }
         let e = &self.entropies;
         let (mut plus, mut minus) = (0u64, 0u64);
         for stratum in self.cells.chunks(k * classes) {
@@ -131,6 +138,14 @@ impl G2 {
             width *= k as usize;
         }
         let classes = self.target_levels.counts.len();
+        if let Some(weight) = &self.weight {
+            self.mass.clear();
+            self.mass.resize(width * classes, 0.0);
+            for ((stratum, y), v) in self.strata.iter().zip(&self.target_codes).zip(weight) {
+                self.mass[*stratum as usize * classes + usize::from(*y)] += v;
+            }
+            return;
+        }
         self.cells.clear();
         self.cells.resize(width * classes, 0);
         for (stratum, y) in self.strata.iter().zip(&self.target_codes) {
@@ -158,6 +173,18 @@ impl G2 {
             self.cells.extend([all + both - ones - classes, classes - both, ones - both, both]);
         }
     }
+}
+
+/// `G2` of one table of weights, a row a level.
+fn weighted_statistic(cells: &[f64], classes: usize) -> f64 {
+    let g = |m: f64| if m > 0.0 { m * m.ln() } else { 0.0 };
+    let column = |c: usize| g(cells.iter().skip(c).step_by(classes).sum());
+    let plus = g(cells.iter().sum()) + cells.iter().map(|m| g(*m)).sum::<f64>();
+    let minus = cells.chunks(classes).map(|row| g(row.iter().sum())).sum::<f64>()
+        + (0..classes).map(column).sum::<f64>();
+    // What rounding alone explains is nothing.
+    let noise = 1e-14 * (plus.abs() + minus.abs()) * cells.len() as f64;
+    if plus - minus <= noise { 0.0 } else { 2.0 * (plus - minus) }
 }
 
 /// The bits of word `w` that are rows.
@@ -204,10 +231,14 @@ impl Conditional for G2 {
         let Some(df) = self.degrees(k, std::iter::empty()) else {
             return Ok((Coding { levels, k }, Evidence::weak(0.0)));
         };
-        let target = Sided { x: self.target.view(), levels: &self.target_levels };
-        let table = self.coded.joint(Sided { x, levels: &levels }, target);
-        self.cells.clear();
-        self.cells.extend_from_slice(table);
+        if self.weight.is_some() {
+            self.count(Sided { x, levels: &levels }, &[]);
+        } else {
+            let target = Sided { x: self.target.view(), levels: &self.target_levels };
+            let table = self.coded.joint(Sided { x, levels: &levels }, target);
+            self.cells.clear();
+            self.cells.extend_from_slice(table);
+        }
         let statistic = self.statistic(levels.counts.len());
         let p = chi_squared_tail(statistic, df);
         let evidence = if p < self.alpha {
@@ -235,7 +266,7 @@ impl Conditional for G2 {
         };
         let words = |x: Column<'_>| matches!(x, Column::Bits { .. });
         let all_bits = words(self.target.view()) && words(v.x) && given.clone().all(|g| words(g.x));
-        if all_bits {
+        if all_bits && self.weight.is_none() {
             let given: Vec<&[u64]> = given.map(|g| bits(g.x)).collect();
             let none = ColumnData::Bits { rows: 0, words: Vec::new() };
             let target = std::mem::replace(&mut self.target, none);

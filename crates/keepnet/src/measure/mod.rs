@@ -7,6 +7,9 @@
 //! | [`FisherZ`] | numbers | two-sided test at `alpha` | `abs(r)` |
 //! | [`g2::G2`] | codes, conditional tests | `p < alpha` | the statistic |
 //!
+//! Sample weights are numbers of rows: a row of weight 2 counts as two equal rows, in every sum,
+//! table, test and p-value.
+//!
 //! [`lofs`] has the first and the third in the arithmetic of the library that the SAOLA authors
 //! published, for comparison with its results.
 
@@ -153,15 +156,6 @@ impl MeasureKind {
             .find(known)
             .ok_or_else(|| Error::param("measure", name, "auto, su, mi, fisher-z or g2"))
     }
-}
-
-/// Rows that weights are worth: `(sum v)^2 / sum v^2`, Kish's effective sample size.
-#[must_use]
-pub fn effective_rows(n: usize, weight: Option<&[f64]>) -> f64 {
-    weight.map_or(n as f64, |v| {
-        let (sum, square): (f64, f64) = (v.iter().sum(), v.iter().map(|v| v * v).sum());
-        sum * sum / square
-    })
 }
 
 /// The target as numbers: itself, 0 and 1 for two classes, or class names that are numbers.

@@ -198,7 +198,7 @@ impl AlphaInvesting {
         if self.params.rules == Rules::Lofs {
             return (-candidate.gain * self.rows / (2.0 * self.rss)).exp();
         }
-        let df = self.z.effective() - self.factor.len() as f64 - 2.0;
+        let df = self.z.total() - self.factor.len() as f64 - 2.0;
         let rest = self.rss - candidate.gain;
         if df <= 0.0 {
             1.0

@@ -185,7 +185,7 @@ impl Ogfs {
 
     fn p_value(&self, score: f64) -> f64 {
         let classes = self.class_mass.iter().filter(|m| **m > 0.0).count() as f64;
-        let rest = self.z.effective() - classes;
+        let rest = self.z.total() - classes;
         if rest <= 0.0 { 1.0 } else { f_tail(score * rest / (classes - 1.0), classes - 1.0, rest) }
     }
 

@@ -9,3 +9,4 @@ mod ogfs;
 mod rivals;
 mod saola;
 mod state;
+mod weights;

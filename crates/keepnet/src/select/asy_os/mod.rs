@@ -26,6 +26,7 @@ mod params;
 mod pool;
 mod report;
 mod shared;
+mod sync;
 #[cfg(test)]
 mod tests;
 mod work;

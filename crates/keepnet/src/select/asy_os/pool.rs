@@ -9,10 +9,9 @@
 use std::any::Any;
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Instant;
 
+use super::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, alone, thread};
 use super::worker::Worker;
 use crate::block::FeatureId;
 use crate::check::Feature;
@@ -60,7 +59,7 @@ impl Shared {
 pub(super) struct Pool {
     shared: Arc<Shared>,
     workers: Vec<Arc<Mutex<Worker>>>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<thread::JoinHandle<()>>,
 }
 
 impl Pool {
@@ -74,7 +73,7 @@ impl Pool {
         let mut pool = Self { shared, workers, threads: Vec::new() };
         for (at, worker) in pool.workers.iter().enumerate() {
             let (shared, worker) = (Arc::clone(&pool.shared), Arc::clone(worker));
-            let thread = std::thread::Builder::new()
+            let thread = thread::Builder::new()
                 .name(format!("worker {at}"))
                 .spawn(move || toil(at, &shared, &worker))
                 .map_err(|error| Error::io("cannot start a worker's thread", error))?;
@@ -160,9 +159,7 @@ fn check(state: &State) -> Result<()> {
 
 /// One worker's thread: takes features until the pool is closed or somebody failed.
 fn toil(at: usize, shared: &Shared, worker: &Mutex<Worker>) {
-    // The workers share the cores already: inside one, loops run on its own thread.
-    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
-    if let Err(error) = alone {
+    if let Err(error) = alone() {
         return fail(shared, format!("worker {at} cannot start: {error}"));
     }
     let mut full = false;

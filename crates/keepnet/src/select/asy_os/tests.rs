@@ -190,3 +190,36 @@ fn nothing_diverges_at_twenty_workers() {
         }
     }
 }
+
+/// Many small whole-number deltas from four threads: the sum is exact, so one lost or
+/// doubled delta anywhere shows.
+#[test]
+fn no_delta_is_lost_or_counted_twice() {
+    let length = 3 * 1024 + 17;
+    let centre = SharedCentre::new(length);
+    let rounds = 3000u64;
+    std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let mut own = centre.worker(worker);
+            scope.spawn(move || {
+                let mut u = vec![0.0; length];
+                for round in 0..rounds {
+                    let seen = own.read(&mut u);
+                    let delta: Vec<f64> = (0..length)
+                        .map(|i| ((i as u64 + round + worker as u64) % 5) as f64)
+                        .collect();
+                    own.add(&delta, seen.updates);
+                }
+            });
+        }
+    });
+    let mut u = vec![0.0; length];
+    let seen = centre.worker(0).read(&mut u);
+    assert_eq!(seen.updates, 4 * rounds);
+    for (i, u) in u.iter().enumerate() {
+        let want: u64 = (0..4u64)
+            .flat_map(|worker| (0..rounds).map(move |round| (i as u64 + round + worker) % 5))
+            .sum();
+        assert_eq!(*u, want as f64, "row {i}");
+    }
+}

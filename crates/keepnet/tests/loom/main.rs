@@ -1,0 +1,27 @@
+//! The shared centre and the pool of `asy-os` under loom: every order of their locks and atomics
+//! that two workers can meet, in the engine's own source files.
+//!
+//! `asy_os.rs` includes `shared.rs` and `pool.rs` and gives them loom's locks and threads for
+//! those of the standard library; the names below are what these files import of the crate.
+
+mod asy_os;
+
+mod kernel {
+    pub use keepnet::kernel::axpy;
+}
+
+mod block {
+    pub use keepnet::FeatureId;
+}
+
+mod check {
+    pub use keepnet::Feature;
+}
+
+mod error {
+    pub use keepnet::{Error, Result};
+}
+
+mod select {
+    pub use keepnet::select::{Late, Outcome, Status, Verdict};
+}
