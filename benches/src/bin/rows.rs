@@ -23,7 +23,7 @@ use rand::RngExt;
 const BOUND: u64 = 200_000_000;
 
 fn main() -> Result<()> {
-    let mut args = Args::parse();
+    let mut args = Args::parse("rows [n] [p] [rounds] [wide-n=4000] [wide-p=100000]");
     let (n, p, rounds) = (args.at(0, 20_000), args.at(1, 1000), args.at(2, 2));
     let number =
         |text: Option<String>, default| text.and_then(|t| t.parse().ok()).unwrap_or(default);
