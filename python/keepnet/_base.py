@@ -242,7 +242,8 @@ class Selector(SelectorMixin, BaseEstimator):
         if input_features is None and (made or self._by_name()):
             return np.asarray(self._kept_names(), dtype=object)
         if made:
-            raise ValueError("features made of columns have names of their own; leave input_features out")
+            made = "features made of columns have names of their own"
+            raise ValueError(f"{made}; leave input_features out")
         return super().get_feature_names_out(input_features)
 
     def transform(self, X):
@@ -281,7 +282,8 @@ class Selector(SelectorMixin, BaseEstimator):
         if lost:
             raise ValueError(f"the table has no column {lost[0]!r}, which was selected")
         if made:
-            return np.column_stack([_derived.numbers(*pair) for pair in zip(kept, columns, strict=True)])
+            pairs = zip(kept, columns, strict=True)
+            return np.column_stack([_derived.numbers(*pair) for pair in pairs])
         X = X.select(kept) if arrow else X[kept]
         return X.to_pandas().to_numpy() if arrow else X
 
@@ -290,11 +292,11 @@ class Selector(SelectorMixin, BaseEstimator):
         if self._onehot:
             raise ValueError("features of text columns are made by name; give a table with names")
         X = validate_data(self, X, accept_sparse="csc", ensure_all_finite=False, reset=False)
-        dense = (lambda j: X[:, [j]].toarray().ravel()) if sparse.issparse(X) else (lambda j: X[:, j])
-        columns = [
-            _derived.is_missing(dense(f["index"])) if self._is_made(f) else dense(f["index"])
-            for f in self._kept()
-        ]
+        columns = []
+        for feature in self._kept():
+            column = X[:, [feature["index"]]]
+            column = (column.toarray() if sparse.issparse(X) else column).ravel()
+            columns.append(_derived.is_missing(column) if self._is_made(feature) else column)
         return np.column_stack(columns)
 
     def _kept_values(self, X) -> np.ndarray:
