@@ -93,7 +93,8 @@ fn a_run_ended_by_time_is_marked_and_resumes() {
     let expected = unbroken(&folder, "");
     let part = interrupted(&folder);
     assert_eq!((&part["complete"], &part["scans"]), (&false.into(), &1.into()));
-    assert_eq!(part["features_seen"], 128);
+    let seen = |result: &Value| result["features_seen"].as_u64().unwrap();
+    assert!((1..seen(&expected)).contains(&seen(&part)), "{}", part["features_seen"]);
     folder.run(&format!("{CALL} --checkpoint run.kn --output r.json")).fine();
     assert_eq!(outside_run(folder.json("r.json")), expected);
     assert!(!folder.path("run.kn").exists());

@@ -21,7 +21,7 @@ const MOST: u64 = 2048;
 /// Square matrices of the size of the kept set that a method may hold (Gram, inverse, scratch).
 const MATRICES: u64 = 4;
 /// Vectors of a value a row that a method may hold.
-const VECTORS: u64 = 12;
+const VECTORS: u64 = 20;
 
 /// What a run will take.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use crate::frame::Frame;
 use crate::kept::KeptSet;
 
 /// Newcomers whose products are computed together: the kept set streams past once for them all.
-pub(super) const TOGETHER: usize = 16;
+pub(super) const TOGETHER: usize = 12;
 
 /// Products of one newcomer.
 #[derive(Default)]
@@ -53,6 +53,7 @@ impl<'a> Against<'a> {
 pub(super) struct Rows {
     rows: Vec<Option<Row>>,
     spread: Vec<Vec<f64>>,
+    scales: usize,
     /// The features of the last group, whose vectors `spread` still holds.
     group: Vec<usize>,
     by_row: ByRow,
@@ -72,10 +73,11 @@ impl Rows {
         self.rows[t].is_some() || ByRow::suits(feature.column())
     }
 
-    /// Bytes that stay allocated from block to block.
+    /// Bytes that may stay allocated from block to block: room for a whole group and one more,
+    /// however many of them there were, which depends on the threads.
     pub(super) fn bytes(&self) -> u64 {
-        let spread: usize = self.spread.iter().map(Vec::len).sum();
-        8 * spread as u64 + self.by_row.bytes()
+        let one: usize = self.spread.first().map_or(0, Vec::len);
+        8 * (self.scales * (TOGETHER + 1) * one) as u64 + self.by_row.bytes()
     }
 
     /// Computes the rows of the features in `group`, at time `clock`.
@@ -155,6 +157,7 @@ impl Rows {
     /// Writes a feature out under every scale, as the `at`th.
     fn spread(&mut self, against: Against<'_>, at: usize, feature: &Feature<'_>) {
         let count = against.scales.len();
+        self.scales = count;
         if self.spread.len() < (at + 1) * count {
             self.spread.resize_with((at + 1) * count, || vec![0.0; against.frame.n()]);
         }

@@ -371,10 +371,11 @@ impl Core for Squared {
     }
 
     fn status(&self) -> Status {
-        let loss = (0..self.outputs()).map(|c| 0.5 * self.state.swept.at(c, c)).sum();
+        let loss: f64 = (0..self.outputs()).map(|c| 0.5 * self.state.swept.at(c, c)).sum();
         Status {
             kept: self.counted(),
-            loss: Some(loss),
+            // Of a perfect fit rounding may leave less than nothing.
+            loss: Some(loss.max(0.0)),
             substitutions: self.state.substitutions,
             bytes: self.state.kept.bytes()
                 + self.state.gram.bytes()
