@@ -13,11 +13,11 @@
 //! Barbu, She, Ding and Gramajo, PAMI 39 (2017), the elimination is ours.
 
 use super::RowLearner;
-use super::averaged::{SHARED, build, info, optional};
 use super::extract::{Extract, ranked};
 use super::gcv;
 use super::gram::{Gram, largest, sizes, solve};
 use super::ols::check_ridge;
+use super::settings::{SHARED, build, info, optional};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};

@@ -40,6 +40,7 @@ pub mod run;
 mod sadmm;
 pub mod saved;
 mod screen;
+mod settings;
 pub mod sgd;
 pub mod siht;
 pub mod sofs;

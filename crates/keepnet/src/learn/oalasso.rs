@@ -10,12 +10,12 @@
 //! 2006; Sun and Barbu, arXiv 1803.11521, Algorithm 3.
 
 use super::RowLearner;
-use super::averaged::{SHARED, build, info, optional};
 use super::extract::Extract;
 use super::gram::{Gram, solve};
 use super::ols::check_ridge;
 use super::penalised::{self, LAMBDA, check_lambda, lambda_value};
 use super::penalty::{Penalty, Shape};
+use super::settings::{SHARED, build, info, optional};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};

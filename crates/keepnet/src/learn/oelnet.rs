@@ -9,11 +9,11 @@
 //! 1803.11521, whose tables `l2 = 0.01` reproduces (the slides state no value).
 
 use super::RowLearner;
-use super::averaged::{SHARED, build, info, optional};
 use super::gram::Gram;
 use super::ols::check_ridge;
 use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda};
 use super::penalty::{Penalty, Shape};
+use super::settings::{SHARED, build, info, optional};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};

@@ -13,10 +13,10 @@
 //! the values that reproduce the published tables, which state none.
 
 use super::RowLearner;
-use super::averaged::{SHARED, build, info};
 use super::extract::Extract;
 use super::gram::{Gram, sizes};
 use super::ols::check_ridge;
+use super::settings::{SHARED, build, info};
 use super::symmetric::Symmetric;
 use crate::budget::Budget;
 use crate::error::{Error, Result};

@@ -10,10 +10,10 @@
 //! 1803.11521, whose solver is `solver=ista`; LARS and coordinate descent solve the same problem.
 
 use super::RowLearner;
-use super::averaged::{SHARED, build, info, optional};
 use super::gram::Gram;
 use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_solver};
 use super::penalty::{Penalty, Shape};
+use super::settings::{SHARED, build, info, optional};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};

@@ -18,9 +18,9 @@ use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_
 use faer::{Mat, Par, Spec};
 
 use super::RowLearner;
-use super::averaged::{SHARED, build, info};
 use super::extract::{Extract, ranked};
 use super::gram::{Gram, JITTER, sizes, solve};
+use super::settings::{SHARED, build, info};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};

@@ -9,10 +9,10 @@
 //! Sun and Barbu, arXiv 1803.11521, Algorithm 1 (the ridge is ours).
 
 use super::RowLearner;
-use super::averaged::{SHARED, build, info};
 use super::extract::{Extract, ranked};
 use super::gram::{Gram, largest, sizes};
 use super::ols::{OlsParams, check_ridge, full};
+use super::settings::{SHARED, build, info};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};

@@ -10,10 +10,10 @@
 //! Annals of Statistics 38 (2010); Sun and Barbu, arXiv 1803.11521, Algorithm 4.
 
 use super::RowLearner;
-use super::averaged::{SHARED, build, info, optional};
 use super::gram::Gram;
 use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_solver};
 use super::penalty::{Penalty, Shape};
+use super::settings::{SHARED, build, info, optional};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};

@@ -8,10 +8,10 @@
 //! (2001); named among the framework's penalties by Sun and Barbu, arXiv 1803.11521.
 
 use super::RowLearner;
-use super::averaged::{SHARED, build, info, optional};
 use super::gram::Gram;
 use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda};
 use super::penalty::{Penalty, Shape};
+use super::settings::{SHARED, build, info, optional};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
