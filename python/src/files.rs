@@ -109,10 +109,7 @@ impl Files {
             offset: self.offset.clone(),
             balanced: self.balanced,
         };
-        let given = [
-            ("covar", self.covar.is_some()),
-            ("key", !self.key.is_empty()),
-        ];
+        let given = [("covar", self.covar.is_some()), ("key", !self.key.is_empty())];
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Error::param(name, "given", "no such argument with a method on rows"));
         }
