@@ -280,7 +280,8 @@ impl Dataset {
         let ids = match self.options.key.is_empty() {
             true => None,
             false => {
-                let keys = row_keys(&*self.table, &self.options.key)?;
+                let keys = row_keys(&*self.table, &self.options.key);
+                let keys = keys.map_err(|e| e.at(&self.files[0]))?;
                 Some(RowIds(keys.into_iter().map(Option::unwrap_or_default).collect()))
             }
         };

@@ -38,9 +38,13 @@ impl<'a> Finder<'a> {
     ) -> Result<Self> {
         let mut unmatched = dataset.unmatched.clone();
         unmatched.resize(dataset.rows(), false);
-        let left = if key.is_empty() { Vec::new() } else { row_keys(&*dataset.table, key)? };
+        let at = |e: keepnet::Error| e.at(&dataset.files[0]);
+        let left = match key.is_empty() {
+            true => Vec::new(),
+            false => row_keys(&*dataset.table, key).map_err(at)?,
+        };
         if !key.is_empty() {
-            by_key(&left, key).map_err(|e| e.at(&dataset.files[0]))?;
+            by_key(&left, key).map_err(at)?;
         }
         let options = OpenOptions {
             stack: None,
