@@ -4,18 +4,14 @@
 //! slope of the kept set:  G w - X_S'y        slope of a newcomer:  <x, X_S> w - <x, y>
 //! ```
 //!
-//! The products `<x, X_S>` of several newcomers are computed at once. Most need not be: with
-//! `g_0` the gradient at the block's start, `u_0` its prediction and everything divided by W,
-//!
-//! ```text
-//! |slope now| <= |<x, g_0>| + |x| |u - u_0|
-//! ```
-//!
-//! and where `eta` times that stays below the least kept weight the newcomer goes, whatever its
-//! exact slope. `|u - u_0|` comes from the Gram, so this costs one dot product.
+//! The products `<x, X_S>` of several newcomers are computed at once. Most need not be: an older
+//! gradient and how far the prediction has moved since bound the slope now, and where `eta` times
+//! the bound stays below the least kept weight the newcomer goes, whatever its exact slope. That
+//! costs one dot product; see `anchor.rs`.
 
 use serde::{Deserialize, Serialize};
 
+use super::anchor::Anchor;
 use super::{Model, Slopes, Trial, Work};
 use crate::check::Feature;
 use crate::error::Result;
@@ -33,14 +29,18 @@ const LOOK: usize = 16;
 /// Newcomers whose products are computed together; more would be computed in vain, as the bound
 /// settles most of them by their turn.
 const COMPANY: usize = 4;
-/// Failed bounds after which a fresh gradient is worth its cost, at first and at most.
-const PATIENCE: (usize, usize) = (4, 64);
+/// Share of the room under the bound that the distance may take once it has been shortened.
+const SHARE: f64 = 0.5;
 
 pub(super) struct GramWork {
     y: Vec<Vec<f64>>,
     yy: f64,
     state: State,
     block: Block,
+    /// An older gradient of each output, once the kept set is full.
+    anchors: Vec<Anchor>,
+    /// Counts the changes of the anchors.
+    version: u64,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -59,25 +59,10 @@ struct Block {
     row_xy: Vec<f64>,
     /// `G w` of each output.
     gw: Vec<Vec<f64>>,
-    anchor: Anchor,
     /// The last bound that was tried: step length and least weight.
     tried: Option<(f64, f64)>,
-    /// Bounds that failed since the anchor was set, and how many may before it is set anew.
-    wasted: usize,
-    patience: usize,
-    /// Products of the block's features with the anchor's gradient, where they were taken.
-    old: Vec<Option<f64>>,
-}
-
-/// An older gradient and how far the prediction has moved since.
-#[derive(Default)]
-struct Anchor {
-    residual: Vec<Vec<f64>>,
-    /// Weights and `G w` when the kept set last changed.
-    w: Vec<f64>,
-    gw: Vec<Vec<f64>>,
-    /// Distance that the prediction of each output moved until then, at most.
-    moved: Vec<f64>,
+    /// Products of the block's features with the anchors, and of which version.
+    old: Vec<Option<(u64, f64)>>,
 }
 
 impl GramWork {
@@ -88,62 +73,50 @@ impl GramWork {
             None => kernel::dot(y, y),
         };
         let yy = y.iter().map(square).sum::<f64>() / frame.weight_sum();
-        Self { y, yy, state: State::default(), block: Block::default() }
+        let (state, block) = (State::default(), Block::default());
+        Self { y, yy, state, block, anchors: Vec::new(), version: 0 }
     }
 
     fn gram_times(&self, model: &Model, c: usize, w: &[f64]) -> Vec<f64> {
         self.state.gram.times(&model.weights(w, c))
     }
 
-    /// How far the prediction of output `c` is from the anchor's, at most.
-    fn moved(&self, model: &Model, c: usize) -> f64 {
-        let count = model.count();
-        let anchor = &self.block.anchor;
-        let square: f64 = (0..model.kept.len())
-            .map(|slot| {
-                let i = slot * count + c;
-                (model.w[i] - anchor.w[i]) * (self.block.gw[c][slot] - anchor.gw[c][slot])
-            })
-            .sum();
-        anchor.moved[c] + square.max(0.0).sqrt()
+    /// How far the predictions are from the anchors', at most.
+    fn distance(&self, model: &Model) -> f64 {
+        let of = |(c, anchor): (usize, &Anchor)| {
+            anchor.distance(&model.weights(&model.w, c), &self.block.gw[c])
+        };
+        self.anchors.iter().enumerate().map(of).sum()
     }
 
-    fn set_anchor(&mut self, model: &Model) {
-        let kept: Vec<_> = model.kept.slots().iter().collect();
-        let count = model.count();
-        let residual = |c: usize| {
-            let mut r = self.y[c].clone();
-            r.iter_mut().for_each(|r| *r = -*r);
-            model.frame.add_prediction(&kept, &model.weights(&model.w, c), &mut r);
-            if let Some(v) = model.frame.weight() {
-                kernel::scale_by(&mut r, v);
-            }
-            r
-        };
-        self.block.wasted = 0;
-        self.block.old.fill(None);
-        self.block.anchor = Anchor {
-            residual: (0..count).map(residual).collect(),
-            w: model.w.clone(),
-            gw: (0..count).map(|c| self.gram_times(model, c, &model.w)).collect(),
-            moved: vec![0.0; count],
-        };
+    /// The newcomer's total slope at the anchors.
+    fn old(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
+        if let Some((version, old)) = self.block.old[t]
+            && version == self.version
+        {
+            return old;
+        }
+        let old = self.anchors.iter().map(|anchor| anchor.slope(model, x.column()).abs()).sum();
+        self.block.old[t] = Some((self.version, old));
+        old
     }
 
-    /// A bound on the newcomer's total slope from the anchor's gradient.
-    fn bound(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
-        let count = model.count();
-        let old = match self.block.old[t] {
-            Some(old) => old,
-            None => {
-                let residual = &self.block.anchor.residual;
-                let of = |c: usize| (x.column().dot(&residual[c]) / model.frame.weight_sum()).abs();
-                (0..count).map(of).sum()
-            }
-        };
-        self.block.old[t] = Some(old);
-        let norm = model.frame.square(&x.stats).sqrt();
-        old + norm * (0..count).map(|c| self.moved(model, c)).sum::<f64>()
+    /// The slope at anchors that may be older still: a guess, not a bound.
+    fn likely(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
+        match self.block.old[t] {
+            Some((_, old)) => old,
+            None => self.old(model, t, x),
+        }
+    }
+
+    /// Brings the anchors so near that about `room` is left of the distance.
+    fn approach(&mut self, model: &Model, room: f64) {
+        self.version += 1;
+        let count = self.anchors.len();
+        for (c, anchor) in self.anchors.iter_mut().enumerate() {
+            let w = model.weights(&model.w, c);
+            anchor.approach(model, &self.state.gram, (&self.y[c], &w), room / count as f64);
+        }
     }
 
     /// Loads the products of `features[t]`, together with those of the next ones that the bound
@@ -163,7 +136,7 @@ impl GramWork {
                 let needed = !rows.has(i, &features[i])
                     && model.kept.slot(features[i].id).is_none()
                     && self.block.tried.is_none_or(|(eta, least)| {
-                        eta * self.bound(model, i, &features[i]) * MARGIN >= least
+                        eta * self.likely(model, i, &features[i]) >= least
                     });
                 if needed {
                     group.push(i);
@@ -178,32 +151,13 @@ impl GramWork {
         self.block.row = row.kept.iter().map(|raw| raw / total).collect();
         self.block.row_xy = row.extra.iter().map(|raw| raw / total).collect();
     }
-
-    /// Lengthens the anchor's distance by the move that brought a newcomer into `slot`, while
-    /// the Gram still knows the column that was there.
-    fn follow(&mut self, model: &Model, slot: usize, square: f64) {
-        let count = model.count();
-        let old = self.block.anchor.w.len() / count;
-        for c in 0..count {
-            let entry = model.w[slot * count + c];
-            let now = |other: usize| if other == slot { 0.0 } else { model.w[other * count + c] };
-            let d: Vec<f64> =
-                (0..old).map(|i| now(i) - self.block.anchor.w[i * count + c]).collect();
-            let within = kernel::dot(&d, &self.state.gram.times(&d));
-            let across = kernel::dot(&self.block.row[..old], &d);
-            let moved = within + 2.0 * entry * across + entry * entry * square;
-            self.block.anchor.moved[c] += moved.max(0.0).sqrt() * MARGIN;
-        }
-    }
 }
 
 impl Work for GramWork {
-    fn begin(&mut self, model: &Model, features: &[Feature<'_>]) {
+    fn begin(&mut self, _model: &Model, features: &[Feature<'_>]) {
         self.block.rows.reset(features.len());
         self.block.tried = None;
         self.block.old = vec![None; features.len()];
-        self.block.patience = self.block.patience.max(PATIENCE.0);
-        self.set_anchor(model);
     }
 
     fn kept_slopes(&mut self, model: &Model, out: &mut Slopes) {
@@ -222,18 +176,25 @@ impl Work for GramWork {
         eta: f64,
         least: f64,
     ) -> bool {
-        if self.block.wasted > self.block.patience {
-            // A fresh gradient that does not help either is asked for less often.
-            self.block.patience = PATIENCE.1.min(2 * self.block.patience);
-            self.set_anchor(model);
+        if self.anchors.is_empty() {
+            let anchor = |(c, y): (usize, &Vec<f64>)| {
+                Anchor::new(model, &self.state.gram, y, model.weights(&model.w, c))
+            };
+            self.anchors = self.y.iter().enumerate().map(anchor).collect();
         }
         self.block.tried = Some((eta, least));
-        let below = eta * self.bound(model, t, x) * MARGIN < least;
-        self.block.wasted += usize::from(!below);
-        if below {
-            self.block.patience = PATIENCE.0;
+        let limit = least / (eta * MARGIN);
+        let norm = model.frame.square(&x.stats).sqrt();
+        let old = self.old(model, t, x);
+        if old + norm * self.distance(model) < limit {
+            return true;
         }
-        below
+        if old >= limit {
+            // It most likely comes in: its products will be needed.
+            return false;
+        }
+        self.approach(model, SHARE * (limit - old) / norm);
+        self.old(model, t, x) + norm * self.distance(model) < limit
     }
 
     fn newcomer_slope(
@@ -281,10 +242,14 @@ impl Work for GramWork {
         change
     }
 
+    fn leaving(&mut self, model: &Model, slot: usize) {
+        self.version += 1;
+        self.anchors.iter_mut().for_each(|anchor| anchor.leave(model, slot));
+    }
+
     fn put(&mut self, model: &Model, x: &Feature<'_>, slot: usize) {
         let count = model.count();
         let square = model.frame.square(&x.stats);
-        self.follow(model, slot, square);
         let state = &mut self.state;
         state.gram.reserve(model.kept.len());
         for other in (0..model.kept.len()).filter(|other| *other != slot) {
@@ -293,8 +258,7 @@ impl Work for GramWork {
         state.gram.set(slot, slot, square);
         state.xy.resize(model.kept.len() * count, 0.0);
         state.xy[slot * count..(slot + 1) * count].copy_from_slice(&self.block.row_xy);
-        self.block.anchor.w.clone_from(&model.w);
-        self.block.anchor.gw = (0..count).map(|c| self.gram_times(model, c, &model.w)).collect();
+        self.anchors.iter_mut().for_each(|anchor| anchor.put(&state.gram, model.kept.len()));
     }
 
     fn stepped(&mut self, _model: &Model) {}
@@ -321,6 +285,7 @@ impl Work for GramWork {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         self.state = decode(state)?;
+        self.anchors.clear();
         Ok(())
     }
 }

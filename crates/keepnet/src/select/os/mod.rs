@@ -17,6 +17,7 @@
 //! Cost: `2 n k` flops an arrival for the squared loss, or `2 n` where an older gradient proves
 //! that it goes; `4 n k` in one pass for the others. Memory: `k` columns and `O(n + k^2)`.
 
+mod anchor;
 mod auto;
 mod gram;
 mod params;
