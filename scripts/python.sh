@@ -30,7 +30,7 @@ echo "== python: pip install ."
 "$venv/pip" install --quiet --disable-pip-version-check ".[test]"
 echo "== python: tests"
 # The command line's results are what the package's are compared with.
-(cd "$root" && cargo build --release --quiet -p keepnet-cli)
+"$root/scripts/cargo.sh" build --bins --quiet
 # From another directory, so that the installed package is tested and not this one.
 cd tests
 "$venv/python" -m pytest --quiet -n "${PYTEST_WORKERS:-2}" -p no:cacheprovider .

@@ -24,15 +24,18 @@ done
 
 echo "== format"
 cargo fmt --all -- --check
-echo "== lints"
-cargo clippy --release --workspace --all-targets -- -D warnings
 scripts/browser.sh
+mpi=true
+scripts/mpi.sh there || mpi=false
+echo "== lints"
+scripts/cargo.sh clippy --all-targets -- -D warnings
 echo "== tests"
-cargo test --release --workspace
-echo "== MPI"
-scripts/mpi.sh
+scripts/cargo.sh test
+if [ $mpi = false ]; then
+    echo "test.sh: the tests of keepnet-mpi were SKIPPED; see above"
+fi
 echo "== documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --lib --no-deps --quiet
+RUSTDOCFLAGS="-D warnings" scripts/cargo.sh doc --lib --no-deps --quiet
 echo "== python package"
 scripts/python.sh
 echo "test.sh: all checks passed"
