@@ -9,32 +9,67 @@ const POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
+/// Powers of ten up to that of eight digits.
+const SHIFTS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// How many of eight characters are digits before the first that is none, and their value.
+///
+/// All eight are looked at as one word: pairs of digits are added up, then pairs of pairs.
+#[inline]
+fn eight(text: [u8; 8]) -> (u64, usize) {
+    const LOW: u64 = 0x000000FF_000000FF;
+    let digits = u64::from_le_bytes(text) ^ 0x30303030_30303030;
+    // The high bit of a byte is set where it is 10 or more.
+    let others = ((digits & 0x7F7F7F7F_7F7F7F7F) + 0x76767676_76767676) | digits;
+    let count = ((others & 0x80808080_80808080).trailing_zeros() / 8) as usize;
+    if count == 0 {
+        return (0, 0);
+    }
+    // What follows the digits is pushed out at the top; zeros come in before them.
+    let digits = digits << (64 - 8 * count);
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let high = (pairs & LOW).wrapping_mul(100 + (1_000_000 << 32));
+    let low = ((pairs >> 16) & LOW).wrapping_mul(1 + (10_000 << 32));
+    (high.wrapping_add(low) >> 32, count)
+}
+
+/// Appends the digits at `at` to a number, which wraps where they are too many; the place after
+/// them.
+#[inline]
+pub(crate) fn digits(text: &[u8], mut at: usize, number: &mut u64) -> usize {
+    while let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk()) {
+        let (value, count) = eight(*word);
+        *number = number.wrapping_mul(SHIFTS[count]).wrapping_add(value);
+        at += count;
+        if count < 8 {
+            return at;
+        }
+    }
+    while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
+        *number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
+        at += 1;
+    }
+    at
+}
+
 /// The value of the longest number at the start of `text`, and the bytes that it takes.
 #[inline]
 pub(crate) fn number(text: &[u8]) -> Option<(f64, usize)> {
     let negative = text.first() == Some(&b'-');
-    let mut at = usize::from(negative);
-    let start = at;
+    let start = usize::from(negative);
     let mut mantissa = 0_u64;
-    while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
-        mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
-        at += 1;
-    }
-    let mut digits = at - start;
+    let mut at = digits(text, start, &mut mantissa);
+    let mut count = at - start;
     let mut decimals = 0;
     if text.get(at) == Some(&b'.') {
-        at += 1;
-        let point = at;
-        while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
-            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
-            at += 1;
-        }
+        let point = at + 1;
+        at = digits(text, point, &mut mantissa);
         decimals = at - point;
-        digits += decimals;
+        count += decimals;
     }
     // Nineteen digits cannot wrap a u64.
     let plain = !matches!(text.get(at), Some(b'e' | b'E'));
-    if plain && (1..=19).contains(&digits) && mantissa < 1 << 53 {
+    if plain && (1..=19).contains(&count) && mantissa < 1 << 53 {
         let value = mantissa as f64 / POWERS[decimals];
         return Some((if negative { -value } else { value }, at));
     }

@@ -14,7 +14,7 @@ use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
 use rayon::prelude::*;
 
 use crate::dataset::{ColumnInfo, ColumnKind};
-use crate::number::number;
+use crate::number::{digits, number};
 use crate::store::{Piece, Place, SparseBuilder, SparseStore};
 use crate::table::Table;
 use crate::text::{TextInput, count_lines};
@@ -99,7 +99,7 @@ fn parse(text: &[u8]) -> Result<Lines, Bad> {
         }
         at = end + 1;
     }
-    piece.narrow();
+    piece.shrink();
     Ok(Lines { labels, piece })
 }
 
@@ -142,10 +142,7 @@ fn parse_line(line: &[u8], piece: &mut Piece) -> Result<Option<f64>, (usize, Str
         at = skip_blanks(line, at);
         let start = at;
         let mut index = 0_u64;
-        while let Some(digit) = line.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
-            index = index.saturating_mul(10).saturating_add(u64::from(digit));
-            at += 1;
-        }
+        at = digits(line, at, &mut index);
         if at == start || line.get(at) != Some(&b':') {
             match line.get(start) {
                 None | Some(b'#') => return Ok(Some(label)),
@@ -157,7 +154,9 @@ fn parse_line(line: &[u8], piece: &mut Piece) -> Result<Option<f64>, (usize, Str
                 _ => return Err(bad(line, start, "index:value")),
             }
         }
-        let index = u32::try_from(index).ok().filter(|i| *i < u32::MAX);
+        // Past nineteen digits, leading zeros apart, the number may have wrapped.
+        let fits = at - start <= 19 || line[start..at - 19].iter().all(|b| *b == b'0');
+        let index = u32::try_from(index).ok().filter(|i| fits && *i < u32::MAX);
         let index = index.ok_or_else(|| bad(line, start, "an index below 4294967295"))?;
         if last.is_some_and(|last| index <= last) {
             return Err(bad(line, start, "an index larger than the one before it"));
@@ -293,6 +292,10 @@ mod tests {
         assert!(error("1,2 1:1").1.contains("a label that is one number"));
         assert!(error("1 3:1 2:1").1.contains("larger than the one before"));
         assert!(error("1 4294967295:1").1.contains("below 4294967295"));
+        // 2^64 + 3, which would be 3 if it wrapped.
+        assert!(error("1 18446744073709551619:1").1.contains("below 4294967295"));
+        let zeros = parse(b"1 00000000000000000000003:1").unwrap();
+        assert_eq!(zeros.piece.entries(), [(0, 3, 1.0)]);
         assert!(error("1 5:").1.contains("index:value"));
     }
 }

@@ -6,8 +6,9 @@
 //!
 //! Rows arrive in pieces, in order, so each column comes out with its rows ascending. While
 //! the pieces fit the memory limit the sort is done in memory, a range of columns at a time
-//! (see [`super::sort`]). Otherwise they go to a temporary file, are dealt to ranges of columns of which each fits in memory (their exact sizes are
-//! known by then), and each range is sorted by itself and written back.
+//! (see [`super::sort`]). Otherwise they go to a temporary file, are dealt to ranges of columns of
+//! which each fits in memory (their exact sizes are known by then), and each range is sorted by
+//! itself and written back.
 //!
 //! Cost: one pass over the entries in memory, or three writes and two reads of 16 bytes an
 //! entry. Memory: twice the entries, or the limit. A column is delivered as f32 where all its
@@ -32,7 +33,7 @@ pub(crate) struct Piece {
 
 impl Piece {
     pub(crate) fn with_capacity(entries: usize) -> Self {
-        let value = Numbers::F64(Vec::with_capacity(entries));
+        let value = Numbers::F32(Vec::with_capacity(entries));
         Self { ends: Vec::new(), index: Vec::with_capacity(entries), value }
     }
 
@@ -43,7 +44,21 @@ impl Piece {
         self.index.push(index);
         match &mut self.value {
             Numbers::F64(values) => values.push(value),
-            Numbers::F32(values) => values.push(value as f32),
+            Numbers::F32(values) if f64::from(value as f32) == value || value.is_nan() => {
+                values.push(value as f32);
+            }
+            Numbers::F32(_) => self.widen(value),
+        }
+    }
+
+    /// Adds the first value that f32 does not hold.
+    #[cold]
+    fn widen(&mut self, value: f64) {
+        if let Numbers::F32(values) = &self.value {
+            let mut wide = Vec::with_capacity(values.capacity());
+            wide.extend(values.iter().map(|v| f64::from(*v)));
+            wide.push(value);
+            self.value = Numbers::F64(wide);
         }
     }
 
@@ -60,12 +75,13 @@ impl Piece {
         (self.ends.into_iter().map(|end| end as usize).collect(), self.index, value)
     }
 
-    /// Stores the values as f32 where that loses nothing.
-    pub(crate) fn narrow(&mut self) {
-        if let Numbers::F64(values) = &mut self.value {
-            self.value = Numbers::narrow(std::mem::take(values));
-        }
+    /// Lets go of the room that no entry took.
+    pub(crate) fn shrink(&mut self) {
         self.index.shrink_to_fit();
+        match &mut self.value {
+            Numbers::F32(values) => values.shrink_to_fit(),
+            Numbers::F64(values) => values.shrink_to_fit(),
+        }
     }
 
     /// Row within the piece, column and value of each entry.
