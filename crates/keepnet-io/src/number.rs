@@ -12,25 +12,15 @@ const POWERS: [f64; 23] = [
 /// Powers of ten up to that of eight digits.
 const SHIFTS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// How many of eight characters are digits before the first that is none, and their value.
-///
-/// All eight are looked at as one word: pairs of digits are added up, then pairs of pairs.
+/// The value of eight digits, the first in the lowest byte: pairs are added up, then pairs of
+/// pairs.
 #[inline]
-fn eight(text: [u8; 8]) -> (u64, usize) {
+fn eight(digits: u64) -> u64 {
     const LOW: u64 = 0x000000FF_000000FF;
-    let digits = u64::from_le_bytes(text) ^ 0x30303030_30303030;
-    // The high bit of a byte is set where it is 10 or more.
-    let others = ((digits & 0x7F7F7F7F_7F7F7F7F) + 0x76767676_76767676) | digits;
-    let count = ((others & 0x80808080_80808080).trailing_zeros() / 8) as usize;
-    if count == 0 {
-        return (0, 0);
-    }
-    // What follows the digits is pushed out at the top; zeros come in before them.
-    let digits = digits << (64 - 8 * count);
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let high = (pairs & LOW).wrapping_mul(100 + (1_000_000 << 32));
     let low = ((pairs >> 16) & LOW).wrapping_mul(1 + (10_000 << 32));
-    (high.wrapping_add(low) >> 32, count)
+    high.wrapping_add(low) >> 32
 }
 
 /// Appends the digits at `at` to a number, which wraps where they are too many; the place after
@@ -38,12 +28,23 @@ fn eight(text: [u8; 8]) -> (u64, usize) {
 #[inline]
 pub(crate) fn digits(text: &[u8], mut at: usize, number: &mut u64) -> usize {
     while let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk()) {
-        let (value, count) = eight(*word);
-        *number = number.wrapping_mul(SHIFTS[count]).wrapping_add(value);
-        at += count;
-        if count < 8 {
-            return at;
+        let digits = u64::from_le_bytes(*word) ^ 0x30303030_30303030;
+        // The high bit of a byte is set where it is no digit.
+        let others = ((digits & 0x7F7F7F7F_7F7F7F7F) + 0x76767676_76767676) | digits;
+        let others = others & 0x80808080_80808080;
+        if others == 0 {
+            // Where all are digits the next word is looked at without waiting for this one.
+            *number = number.wrapping_mul(SHIFTS[8]).wrapping_add(eight(digits));
+            at += 8;
+            continue;
         }
+        let count = (others.trailing_zeros() / 8) as usize;
+        if count > 0 {
+            // What follows the digits is pushed out at the top; zeros come in before them.
+            let digits = digits << (64 - 8 * count);
+            *number = number.wrapping_mul(SHIFTS[count]).wrapping_add(eight(digits));
+        }
+        return at + count;
     }
     while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
         *number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
@@ -58,7 +59,14 @@ pub(crate) fn number(text: &[u8]) -> Option<(f64, usize)> {
     let negative = text.first() == Some(&b'-');
     let start = usize::from(negative);
     let mut mantissa = 0_u64;
-    let mut at = digits(text, start, &mut mantissa);
+    let mut at = match text.get(start..start + 2) {
+        // The usual fraction; the words below would make the next step wait.
+        Some([digit @ b'0'..=b'9', b'.']) => {
+            mantissa = u64::from(digit - b'0');
+            start + 1
+        }
+        _ => digits(text, start, &mut mantissa),
+    };
     let mut count = at - start;
     let mut decimals = 0;
     if text.get(at) == Some(&b'.') {
