@@ -2,7 +2,8 @@
 //!
 //! Twelve products are summed in registers at a time, `12 / G` columns by `G` vectors, each in
 //! one vector of four lanes: on a unit with sixteen registers the others hold the values, and
-//! twelve sums under way hide the latency of a multiply-add. A product has the same digits
+//! twelve sums under way hide the latency of a multiply-add. (Nine for three vectors: four columns
+//! by three would need a register more than there are.) A product has the same digits
 //! whichever others share its pass and wherever a call ends, so long as each call but the last
 //! has a multiple of four rows.
 
@@ -31,7 +32,7 @@ pub fn add_products<T: Element>(x: &[&[T]], v: &[&[f64]], lanes: &mut [Lanes]) {
         match *part {
             [a] => strips::<T, 12, 1>(x, [a], lanes, v.len()),
             [a, b] => strips::<T, 6, 2>(x, [a, b], lanes, v.len()),
-            [a, b, c] => strips::<T, 4, 3>(x, [a, b, c], lanes, v.len()),
+            [a, b, c] => strips::<T, 3, 3>(x, [a, b, c], lanes, v.len()),
             [a, b, c, d] => strips::<T, 3, 4>(x, [a, b, c, d], lanes, v.len()),
             _ => {}
         }
