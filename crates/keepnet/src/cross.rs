@@ -17,7 +17,7 @@ use crate::column::Column;
 use crate::kernel::{self, Element, Lanes};
 
 /// Products from which on threads pay.
-const PARALLEL: usize = 1 << 16;
+const PARALLEL: usize = 1 << 18;
 /// Rows of a sum of columns that one thread takes at a time.
 const ROWS: usize = 2048;
 
@@ -30,7 +30,7 @@ pub fn cross(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
     if threads == 1 || columns.len() * v.len() * v[0].len() < PARALLEL {
         return some(columns, v, out);
     }
-    let share = columns.len().div_ceil(threads).next_multiple_of(6);
+    let share = columns.len().div_ceil(threads).next_multiple_of(3);
     let work: Vec<_> = columns.chunks(share).zip(out.chunks_mut(share * v.len())).collect();
     work.into_par_iter().for_each(|(columns, out)| some(columns, v, out));
 }

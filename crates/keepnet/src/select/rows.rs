@@ -4,6 +4,8 @@
 //! and only the products with those are taken anew. A product has the same digits either way.
 //! Newcomers that are zero almost everywhere are taken by rows, at their turn; see `by_row.rs`.
 
+use rayon::prelude::*;
+
 use super::by_row::ByRow;
 use crate::check::Feature;
 use crate::column::Column;
@@ -91,9 +93,9 @@ impl Rows {
         let kept: Vec<Column<'_>> = against.kept.columns().collect();
         let count = against.scales.len();
         let slots = kept.len();
-        for (g, t) in group.iter().enumerate() {
-            self.spread(against, g, &features[*t]);
-        }
+        self.make_room(against, group.len());
+        let each = group.par_iter().zip(self.spread.par_chunks_mut(count.max(1)));
+        each.for_each(|(t, out)| spread(against, &features[*t], out));
         self.group = group.to_vec();
         let all = self.products(0..group.len() * count, &[kept, against.targets()].concat());
         let width = group.len() * count;
@@ -139,8 +141,10 @@ impl Rows {
         let at = match known.filter(|_| against.scales.iter().all(Option::is_none)) {
             Some(at) => at,
             None => {
-                self.spread(against, self.group.len(), feature);
-                self.group.len()
+                let at = self.group.len();
+                self.make_room(against, at + 1);
+                spread(against, feature, &mut self.spread[at * count..]);
+                at
             }
         };
         let fresh = self.products(at * count..(at + 1) * count, &columns);
@@ -154,15 +158,11 @@ impl Rows {
         row
     }
 
-    /// Writes a feature out under every scale, as the `at`th.
-    fn spread(&mut self, against: Against<'_>, at: usize, feature: &Feature<'_>) {
-        let count = against.scales.len();
-        self.scales = count;
-        if self.spread.len() < (at + 1) * count {
-            self.spread.resize_with((at + 1) * count, || vec![0.0; against.frame.n()]);
-        }
-        for (scale, out) in against.scales.iter().zip(&mut self.spread[at * count..]) {
-            against.frame.spread(feature, *scale, out);
+    /// Makes room for some features under every scale.
+    fn make_room(&mut self, against: Against<'_>, features: usize) {
+        self.scales = against.scales.len();
+        if self.spread.len() < features * self.scales {
+            self.spread.resize_with(features * self.scales, || vec![0.0; against.frame.n()]);
         }
     }
 
@@ -172,5 +172,12 @@ impl Rows {
         let mut out = vec![0.0; columns.len() * vectors.len()];
         cross(columns, &vectors, &mut out);
         out
+    }
+}
+
+/// Writes a feature out under every scale.
+fn spread(against: Against<'_>, feature: &Feature<'_>, out: &mut [Vec<f64>]) {
+    for (scale, out) in against.scales.iter().zip(out) {
+        against.frame.spread(feature, *scale, out);
     }
 }
