@@ -112,8 +112,9 @@ impl Data {
             });
             let (opened, selection) = run?;
             best = best.best(time);
-            metadata = opened;
-            peak = peak_bytes().unwrap_or(0).saturating_sub(base);
+            // A later round finds memory that the first one left with the allocator.
+            metadata = opened.max(metadata);
+            peak = peak_bytes().unwrap_or(0).saturating_sub(base).max(peak);
             last = Some(selection);
         }
         let selection = last.ok_or_else(|| Error::param("rounds", 0, "at least 1"))?;
