@@ -109,6 +109,14 @@ def pack(x, form: str) -> tuple:
     return (form, across, index[0], index[1], dense(data))
 
 
+def is_finite(packed: tuple) -> bool:
+    """Whether every value of a packed matrix is a finite number."""
+    values = packed[-1]
+    # A sum that is finite proves it and makes no copy; one that is not may have overflowed.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
 def _whole(x) -> bool:
     """Whether the types say that every column holds whole numbers."""
     if _is("pandas", "DataFrame", x):

@@ -162,7 +162,7 @@ def setting_entry(setting: dict, preset: bool):
     return default, [Real, str, None], kind, meaning
 
 
-def parameters(info: dict, takes_k: bool, changed: dict) -> dict:
+def parameters(info: dict, takes_k: bool, more: dict, changed: dict) -> dict:
     """Every argument of a class, in order: default, constraint, type, meaning."""
     entries = {}
     if takes_k:
@@ -176,6 +176,7 @@ def parameters(info: dict, takes_k: bool, changed: dict) -> dict:
     for setting in info["settings"]:
         own = preset and setting["name"] != "preset"
         entries[python_name(setting["name"])] = setting_entry(setting, own)
+    entries |= more
     for name in ROWS if info["rows"] else COMMON:
         entries[name] = COMMON[name]
     if info["rows"]:
@@ -247,7 +248,7 @@ def method(name: str, takes_k: bool = True, **changed):
     def complete(cls):
         if info is None:
             return None  # An engine that was built without the method has no class for it.
-        entries = parameters(info, takes_k, changed)
+        entries = parameters(info, takes_k, getattr(cls, "_own", {}), changed)
         cls._info = info
         cls._settings = {python_name(s["name"]): s["name"] for s in info["settings"]}
         preset = any(s["name"] == "preset" for s in info["settings"])

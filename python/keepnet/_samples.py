@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import _fit_context, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from keepnet import _inputs, _keepnet
+from keepnet import _inputs, _keepnet, _order
 from keepnet._base import Selector
 from keepnet._model import ModelMixin
 
@@ -38,7 +38,8 @@ class SampleSelector(ModelMixin, Selector):
         """
         for name in ("_run", "_run_arguments", "_result", "_classes"):
             self.__dict__.pop(name, None)
-        self._learn(X, y, None, sample_weight, reset=True)
+        shuffle = getattr(self, "shuffle", False)
+        self._learn(X, y, None, sample_weight, reset=True, shuffle=shuffle)
         self._result = self._take(self._run.result(), self._classes)
         return self
 
@@ -68,7 +69,7 @@ class SampleSelector(ModelMixin, Selector):
         self._result = None
         return self
 
-    def _learn(self, X, y, classes, sample_weight, reset):
+    def _learn(self, X, y, classes, sample_weight, reset, shuffle=False):
         packed, names, y, _ = _inputs.matrix(self, X, y, "csr", reset=reset, least=1)
         if reset and len(y) < 2 and classes is None:
             raise ValueError(f"n_samples={len(y)} is too few to begin with; bring 2 or more")
@@ -97,8 +98,14 @@ class SampleSelector(ModelMixin, Selector):
             codes[used] = self._encode(y[used], self._classes)[0]
         else:
             codes, _ = self._encode(y, self._classes)
+        order = None
+        # Missing values that are an error are named by their row, so rows stay as they are.
+        if shuffle and (self.missing != "error" or _inputs.is_finite(packed)):
+            key = _order.keys(packed, codes, self._seed())
+            order, sample_weight = _order.steps(key, sample_weight)
+            codes = codes[order]
         with self._reporter() as report:
-            self._run.push(packed, codes, sample_weight, not reset, report)
+            self._run.push(packed, codes, sample_weight, order, not reset, report)
 
     def _look(self) -> dict:
         return json.loads(self._run.result())
@@ -109,6 +116,22 @@ class SampleSelector(ModelMixin, Selector):
         return self._run.used()
 
     _attributes = (("n_samples_seen_", "int", "Rows that were learnt from."),)
+
+
+class SequentialSelector(SampleSelector):
+    """Base of the methods that learn from one row after the other."""
+
+    _own = {
+        "shuffle": (
+            False,
+            ["boolean"],
+            "bool",
+            "Whether `fit` takes the rows in an order drawn from `random_state` and their values, "
+            "so that it does not matter how they were given: a weight of w is then w steps, and "
+            "equal rows come one after the other. If False, rows come as they are, as on the "
+            "command line, and a weight makes one longer step. `partial_fit` never shuffles.",
+        )
+    }
 
 
 class AveragesMixin:

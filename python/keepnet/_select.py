@@ -130,6 +130,9 @@ def select(source, target=None, k=10, method="os-plus", **options):
     estimator = _estimator(method, k, options)
     rows = METHODS[estimator._info["name"]]["rows"]
     paths = _paths(source)
+    held = paths is None and (_inputs.is_table(source) or hasattr(source, "shape"))
+    if getattr(estimator, "shuffle", False) and not held:
+        raise ValueError("shuffle=True needs the rows in memory; a file or stream comes as it is")
     if paths is not None:
         return _from_files(estimator, paths, target, files)
     if files:
@@ -138,7 +141,7 @@ def select(source, target=None, k=10, method="os-plus", **options):
         return _from_batches(estimator, source, target)
     if _inputs.is_reader(source):
         source = source.read_all()
-    if _inputs.is_table(source) or hasattr(source, "shape"):
+    if held or _inputs.is_table(source):
         return estimator.fit(*_split(source, target))
     if rows:
         return _from_rows(estimator, source, target)

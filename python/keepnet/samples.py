@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepnet._registry import method
-from keepnet._samples import AveragesMixin, SampleSelector
+from keepnet._samples import AveragesMixin, SampleSelector, SequentialSelector
 
 
 @method("annealed-ridge")
@@ -142,7 +142,7 @@ class OSCAD(AveragesMixin, SampleSelector):
 
 
 @method("sgd")
-class SGD(SampleSelector):
+class SGD(SequentialSelector):
     """Stochastic gradient descent, the k largest weights.
 
     Examples
@@ -156,7 +156,7 @@ class SGD(SampleSelector):
 
 
 @method("tsgd")
-class TSGD(SampleSelector):
+class TSGD(SequentialSelector):
     """Stochastic gradient descent that truncates after a burn-in.
 
     Examples
@@ -170,7 +170,7 @@ class TSGD(SampleSelector):
 
 
 @method("siht")
-class SIHT(SampleSelector):
+class SIHT(SequentialSelector):
     """Stochastic gradient descent that keeps the k largest weights at every row.
 
     Examples
@@ -184,7 +184,7 @@ class SIHT(SampleSelector):
 
 
 @method("truncated-gradient")
-class TruncatedGradient(SampleSelector):
+class TruncatedGradient(SequentialSelector):
     """Stochastic gradient descent that draws small weights to zero every few rows.
 
     Examples
@@ -198,7 +198,7 @@ class TruncatedGradient(SampleSelector):
 
 
 @method("opg")
-class OPG(SampleSelector):
+class OPG(SequentialSelector):
     """Online proximal gradient: a soft threshold after every step.
 
     Examples
@@ -212,7 +212,7 @@ class OPG(SampleSelector):
 
 
 @method("rda")
-class RDA(SampleSelector):
+class RDA(SequentialSelector):
     """Regularised dual averaging with the l1 norm.
 
     Examples
@@ -226,7 +226,7 @@ class RDA(SampleSelector):
 
 
 @method("opg-sadmm")
-class OPGSADMM(SampleSelector):
+class OPGSADMM(SequentialSelector):
     """Stochastic ADMM with proximal gradient steps.
 
     Examples
@@ -240,7 +240,7 @@ class OPGSADMM(SampleSelector):
 
 
 @method("rda-sadmm")
-class RDASADMM(SampleSelector):
+class RDASADMM(SequentialSelector):
     """Stochastic ADMM with dual averaging.
 
     Examples
@@ -254,7 +254,7 @@ class RDASADMM(SampleSelector):
 
 
 @method("ofs")
-class OFS(SampleSelector):
+class OFS(SequentialSelector):
     """Online feature selection: a perceptron cut to k weights after each mistake.
 
     Examples
@@ -269,7 +269,7 @@ class OFS(SampleSelector):
 
 
 @method("sofs")
-class SOFS(SampleSelector):
+class SOFS(SequentialSelector):
     """Second-order online feature selection: the k weights of smallest variance.
 
     Examples

@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use crate::error::raise;
 use crate::request::{Request, Said};
 use crate::rows::{RowSource, Samples};
-use crate::target::numbers;
+use crate::target::{numbers, places};
 use crate::work::{Eye, Held, Watch};
 
 /// What a call works on.
@@ -63,19 +63,24 @@ impl RowRun {
     }
 
     /// Learns from rows. With `whole` an error leaves the run as it was, at the cost of a copy
-    /// of the rows; without, rows are taken a few at a time.
-    #[pyo3(signature = (x, y, weight, whole, callback))]
+    /// of the rows; without, rows are taken a few at a time. `order` says which row of `x` comes
+    /// at each step; `y` and `weight` are then of the steps.
+    #[expect(clippy::too_many_arguments, reason = "Python calls it, with each of these")]
+    #[pyo3(signature = (x, y, weight, order, whole, callback))]
     fn push(
         &mut self,
         py: Python<'_>,
         x: &Bound<'_, PyTuple>,
         y: &Bound<'_, PyAny>,
         weight: Option<&Bound<'_, PyAny>>,
+        order: Option<&Bound<'_, PyAny>>,
         whole: bool,
         callback: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let (y, weight) = (numbers(y)?, weight.map(numbers).transpose()?);
-        let mut source = RowSource::new(Samples::new(x)?, Arc::clone(&self.names), y, weight)?;
+        let order = order.map(places).transpose()?;
+        let samples = Samples::new(x)?;
+        let mut source = RowSource::new(samples, Arc::clone(&self.names), y, weight, order)?;
         let request = Arc::clone(&self.request);
         let complete = self.work(py, callback, move |state, watch| {
             let rows = source.len();

@@ -83,18 +83,26 @@ pub struct RowSource {
     names: Arc<Vec<String>>,
     y: Vec<f64>,
     weight: Option<Vec<f64>>,
+    // Which row comes at each step; else each once, as they are.
+    order: Option<Vec<usize>>,
     at: usize,
 }
 
 impl RowSource {
-    /// Rows with their targets and weights; lengths are checked here.
+    /// Rows with their targets and weights, or with those of each step of an order; lengths and
+    /// places are checked here.
     pub fn new(
         samples: Samples,
         names: Arc<Vec<String>>,
         y: Vec<f64>,
         weight: Option<Vec<f64>>,
+        order: Option<Vec<usize>>,
     ) -> PyResult<Self> {
         let rows = samples.rows();
+        if order.iter().flatten().any(|row| *row >= rows) {
+            return Err(PyValueError::new_err(format!("the order has a row beyond {rows}")));
+        }
+        let rows = order.as_ref().map_or(rows, Vec::len);
         if samples.features() != names.len() {
             let (got, want) = (samples.features(), names.len());
             return Err(PyValueError::new_err(format!("X has {got} features, expected {want}")));
@@ -103,7 +111,7 @@ impl RowSource {
         if lengths.into_iter().flatten().any(|length| length != rows) {
             return Err(PyValueError::new_err("X, y and sample_weight differ in length"));
         }
-        Ok(Self { samples, names, y, weight, at: 0 })
+        Ok(Self { samples, names, y, weight, order, at: 0 })
     }
 
     /// Number of rows.
@@ -136,7 +144,8 @@ impl SampleSource for RowSource {
             }
             // A row without weight is as good as absent.
             if weight > 0.0 {
-                self.samples.push(self.at, self.y[self.at], weight, out)?;
+                let row = self.order.as_ref().map_or(self.at, |order| order[self.at]);
+                self.samples.push(row, self.y[self.at], weight, out)?;
             }
             self.at += 1;
         }

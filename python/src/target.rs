@@ -11,6 +11,12 @@ pub fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(array.as_array().iter().copied().collect())
 }
 
+/// A vector of places.
+pub fn places(array: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let array: PyReadonlyArray1<'_, i64> = array.extract()?;
+    array.as_array().iter().map(|place| Ok(usize::try_from(*place)?)).collect()
+}
+
 /// The problem of a column stream: `y` holds numbers, or codes into `classes`.
 pub fn problem(
     y: &Bound<'_, PyAny>,

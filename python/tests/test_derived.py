@@ -91,3 +91,19 @@ def test_codes_of_text_can_be_chosen_but_not_predicted_with(tmp_path):
     assert list(selector.transform(frame).columns) == ["a", "town"]
     with pytest.raises(ValueError, match="onehot"):
         selector.predict(frame)
+
+
+def test_gaps_of_text_are_features_of_their_own(tmp_path):
+    frame, _, gone = holes()
+    frame = frame[["town", "a", "c"]].copy()
+    frame.loc[gone, "town"] = None
+    y = 5.0 * gone + 3.0 * (frame["town"] == "a=b") + frame["a"]
+    path = tmp_path / "x.parquet"
+    frame.assign(y=y).to_parquet(path)
+    options = {"missing": "indicator", "categorical": "onehot"}
+    selector = keepnet.select(path, "y", k=3, **options)
+    names = sorted(selector.get_feature_names_out())
+    # The indicators of the three levels are equal, and the first is enough.
+    assert names == ["a", "town=Bern:missing", "town=a=b"]
+    for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        np.testing.assert_allclose(selector.predict(table), y, atol=1e-6)

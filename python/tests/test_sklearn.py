@@ -4,37 +4,29 @@ import keepnet
 import numpy as np
 import pandas as pd
 import pytest
+from keepnet import _order
 from keepnet._registry import CLASSES, METHODS
+from keepnet._samples import SequentialSelector
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.datasets import make_classification, make_regression
-from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CHECKS
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+# Every class runs every check, and none is expected to fail. All but two are run on the class as
+# it comes, `cls()`; these two, which ask that a weight of w is w rows in any order, are run with
+# the settings of `answerable`.
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data",)
 WEIGHTS += ("check_sample_weight_equivalence_on_sparse_data",)
-IN_ORDER = "learns from one row after the other: order counts, and the check shuffles the rows"
-# scikit-learn's own list of checks that its estimators of that kind fail.
-THEIRS = PER_ESTIMATOR_XFAIL_CHECKS[SGDClassifier]
+SEQUENTIAL = [cls for cls in CLASSES.values() if issubclass(cls, SequentialSelector)]
+INSTANCES = [cls() for cls in CLASSES.values()] + [cls(shuffle=True) for cls in SEQUENTIAL]
 
 
-def is_sequential(name):
-    settings = {setting["name"] for setting in METHODS[name]["settings"]}
-    return METHODS[name]["rows"] and "choose" not in settings
-
-
-def excused(estimator):
-    """What scikit-learn excuses `SGDClassifier` of, for methods that learn as it does."""
-    if not is_sequential(estimator._info["name"]):
-        return {}
-    return {check: IN_ORDER for check in WEIGHTS if check in THEIRS}
-
-
-@parametrize_with_checks([cls() for cls in CLASSES.values()], expected_failed_checks=excused)
+@parametrize_with_checks(INSTANCES)
 def test_scikit_learn_checks(estimator, check):
     if check.func.__name__ in WEIGHTS:
         answerable(estimator)
@@ -51,17 +43,95 @@ def answerable(estimator):
         settings["products"] = "f64"
         # Least squares needs a ridge there, and cross-validation of one counts rows.
         settings |= {"ridge": 0.01} if "ridge" in known and "k" in known else {}
+    if "shuffle" in known:
+        # By default rows are learnt from as they come, as on the command line, so their order
+        # counts, which is what the method is; scikit-learn excuses its SGDClassifier for that.
+        settings["shuffle"] = True
     estimator.set_params(**settings)
 
 
-def test_only_methods_of_one_row_after_the_other_are_excused():
-    excuses = {name: excused(cls()) for name, cls in CLASSES.items()}
-    named = {name for name, checks in excuses.items() if checks}
-    assert named == {
-        *("sgd", "tsgd", "siht", "truncated-gradient", "opg", "rda"),
-        *("opg-sadmm", "rda-sadmm", "ofs", "sofs"),
-    }
-    assert set(THEIRS) >= {check for checks in excuses.values() for check in checks}
+def test_methods_of_one_row_after_the_other_can_shuffle():
+    settings = {name: {s["name"] for s in METHODS[name]["settings"]} for name in METHODS}
+    # Methods on running averages choose a model of a path; the others on rows go step by step.
+    names = [name for name in METHODS if METHODS[name]["rows"] and "choose" not in settings[name]]
+    assert [CLASSES[name] for name in names] == SEQUENTIAL and len(SEQUENTIAL) == 10
+
+
+def sequential_data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 12)) * (rng.random((90, 12)) < 0.5)
+    X[60:] = X[:30]
+    y = (X[:, 0] - X[:, 5] + 0.1 * rng.normal(size=90) > 0).astype(int)
+    return X, y, rng.permutation(90)
+
+
+def learnt(cls, *data, **settings):
+    weight = settings.pop("sample_weight", None)
+    model = cls(k=4, **settings).fit(*data, sample_weight=weight)
+    return np.append(model.coef_, model.intercept_)
+
+
+@pytest.mark.parametrize("cls", SEQUENTIAL, ids=lambda cls: cls.__name__)
+def test_shuffled_rows_may_be_given_in_any_order(cls):
+    X, y, other = sequential_data()
+    want = learnt(cls, X, y, shuffle=True)
+    same = [
+        learnt(cls, X[other], y[other], shuffle=True),
+        learnt(cls, np.asfortranarray(X)[other], y[other], shuffle=True),
+        learnt(cls, sparse.csr_array(X[other]), y[other], shuffle=True),
+        learnt(cls, X, y, shuffle=True, sample_weight=np.ones(90)),
+        learnt(cls, X, y, shuffle=True, random_state=np.int64(0)),
+    ]
+    for got in same:
+        # Sparse rows add up in another order of operations.
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
+    assert not np.array_equal(learnt(cls, X, y, shuffle=True, random_state=1), want)
+    # Without it, and in partial_fit always, rows come as they are.
+    assert not np.array_equal(learnt(cls, X[other], y[other]), learnt(cls, X, y))
+    in_parts = cls(k=4, shuffle=True).partial_fit(X[:50], y[:50]).partial_fit(X[50:], y[50:])
+    np.testing.assert_array_equal(np.append(in_parts.coef_, in_parts.intercept_), learnt(cls, X, y))
+
+
+@pytest.mark.parametrize("cls", SEQUENTIAL, ids=lambda cls: cls.__name__)
+def test_weights_of_shuffled_rows_are_steps(cls):
+    X, y, other = sequential_data()
+    times = np.random.default_rng(1).integers(0, 4, size=90)
+    want = learnt(cls, X.repeat(times, axis=0), y.repeat(times), shuffle=True)
+    weighted = learnt(cls, X[other], y[other], shuffle=True, sample_weight=times[other])
+    np.testing.assert_array_equal(weighted, want)
+    # Equal rows are one row with the sum of their weights, however it was divided.
+    two, halves = np.vstack([X, X])[::-1], np.concatenate([times * 0.25, times * 0.75])[::-1]
+    np.testing.assert_array_equal(
+        learnt(cls, two, np.append(y, y)[::-1], shuffle=True, sample_weight=halves), want
+    )
+    # A part of a step is smaller than a step.
+    part = learnt(cls, X, y, shuffle=True, sample_weight=times + 0.5)
+    assert not np.array_equal(part, learnt(cls, X, y, shuffle=True, sample_weight=times + 1))
+
+
+def test_an_order_of_steps_worked_by_hand():
+    key = np.array([7, 3, 7, 5], dtype=np.uint64)
+    rows, weight = _order.steps(key, np.array([1.0, 0.5, 1.25, 0.0]))
+    # Row 1 for half a step, row 3 for none, then rows 0 and 2, which are equal, for 2.25.
+    assert rows.tolist() == [1, 0, 0, 0] and weight.tolist() == [0.5, 1.0, 1.0, 0.25]
+    rows, weight = _order.steps(key, None)
+    assert rows.tolist() == [1, 3, 0, 2] and weight is None
+    with pytest.raises(ValueError, match="is a number of steps"):
+        _order.steps(key, np.full(4, 1e9))
+
+
+def test_what_shuffling_cannot_do_is_said():
+    X, y, _ = sequential_data()
+    with pytest.raises(ValueError, match="needs the rows in memory"):
+        keepnet.select([(X, y)], method="sgd", shuffle=True)
+    # A missing value is named by the row that has it.
+    X[41, 2] = np.nan
+    with pytest.raises(ValueError, match="at row 41"):
+        keepnet.SGD(k=4, shuffle=True).fit(X, y)
+    want = learnt(keepnet.SGD, X, y, shuffle=True, missing="zero")
+    np.testing.assert_array_equal(
+        learnt(keepnet.SGD, X[::-1], y[::-1], shuffle=True, missing="zero"), want
+    )
 
 
 @pytest.mark.parametrize("name", ["saola", "osfs", "fast-osfs", "alpha-investing"])

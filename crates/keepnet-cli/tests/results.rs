@@ -215,3 +215,65 @@ fn the_csv_result_says_what_the_json_says() {
         }
     }
 }
+
+/// Levels A, B and C of `town`, a gap in every fourth row, then two numbers:
+/// y = 5 where town is missing + 3 where it is C + a.
+fn towns() -> String {
+    let mut text = "town,a,b,y\n".to_string();
+    for i in 0..80_i32 {
+        let town = ["A", "", "C", "B"][(i % 4) as usize];
+        let (a, b) = (f64::from(i * i % 13), f64::from(i * 7 % 11));
+        let gap = f64::from(u8::from(town.is_empty()));
+        let c = f64::from(u8::from(town == "C"));
+        text += &format!("{town},{a},{b},{}\n", 5.0 * gap + 3.0 * c + a);
+    }
+    text
+}
+
+#[test]
+fn levels_of_text_and_their_gaps_are_features_of_their_own() {
+    let folder = Folder::new();
+    folder.write("x.csv", towns());
+    let flags = "x.csv --target y --categorical onehot --missing indicator";
+    let result = folder.select(&format!("{flags} -k 3 --reduced r.csv"));
+    // town=A, B, C, a and b; what says where one is missing is not counted.
+    assert_eq!(result["features_seen"], 5);
+    let mut names: Vec<String> = chosen(&result).into_iter().map(|(name, _)| name).collect();
+    names.sort();
+    assert_eq!(names[..2], ["a", "town=A:missing"], "{result}");
+    assert_eq!(names[2], "town=C");
+    // The file holds what the names say: C is filled with its mean over known rows, 1/3.
+    let mut reader = csv::Reader::from_path(folder.path("r.csv")).unwrap();
+    let head = reader.headers().unwrap().clone();
+    let at = |name: &str| head.iter().position(|field| field == name).unwrap();
+    for (i, row) in reader.records().map(Result::unwrap).enumerate() {
+        let value = |name: &str| row[at(name)].parse::<f64>().unwrap();
+        assert_eq!(value("town=A:missing"), f64::from(u8::from(i % 4 == 1)), "row {i}");
+        let c = [0.0, 1.0 / 3.0, 1.0, 0.0][i % 4];
+        assert!((value("town=C") - c).abs() < 1e-6, "row {i}");
+        assert_eq!(value("a"), f64::from((i * i % 13) as u32), "row {i}");
+    }
+}
+
+#[test]
+fn columns_after_an_expanded_text_column_are_found_again() {
+    let folder = Folder::new();
+    folder.write("x.csv", towns()).write("order.txt", "b\ntown=C\na\n");
+    let flags = "x.csv --target y --categorical onehot --missing mean";
+    folder.select(&format!("{flags} -k 1 --reduced r.csv"));
+    assert_eq!(folder.read("r.csv").lines().next(), Some("a,target"));
+    // Feature 1 is the column a, whose place in the stream is 3.
+    let ordered = folder.select(&format!("{flags} -k 3 --order order.txt"));
+    let mut arrivals: Vec<(u64, String)> = ordered["selected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| (f["arrival"].as_u64().unwrap(), f["name"].as_str().unwrap().to_string()))
+        .collect();
+    arrivals.sort();
+    let want = [(0, "b"), (1, "town=C"), (2, "a")].map(|(at, name)| (at, name.to_string()));
+    assert_eq!(arrivals, want);
+    // A comparison reads the selected columns once more for its judges.
+    let compare = "compare x.csv --target y --categorical onehot --missing indicator -k 3";
+    folder.run(&format!("{compare} --methods os-plus --quiet")).fine();
+}

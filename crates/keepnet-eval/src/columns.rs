@@ -31,10 +31,11 @@ impl Columns {
             let advice = "raise --memory, or lower k";
             return Err(Error::Budget { what, need: Bytes(need), have: Bytes(limit), advice });
         }
-        let mut indices: Vec<u32> = wanted.iter().map(|id| id.index as u32).collect();
-        indices.dedup();
+        let places = wanted.iter().filter_map(|id| source.place(*id));
+        let mut places: Vec<u32> = places.map(|place| place as u32).collect();
+        places.dedup();
         // Without random access the whole stream comes again.
-        match source.reorder(indices.into_iter().collect::<Arc<[u32]>>()) {
+        match source.reorder(places.into_iter().collect::<Arc<[u32]>>()) {
             Err(Error::Unsupported(_)) | Ok(()) => {}
             Err(other) => return Err(other),
         }
@@ -55,9 +56,7 @@ impl Columns {
     fn take(&mut self, raw: &RawColumn, wanted: &[FeatureId], problem: &Problem) {
         let mut whole = vec![0.0; raw.data.view().rows()];
         let has = |id: &FeatureId| wanted.binary_search(id).is_ok();
-        // The engine numbers the indicator of a column's missing values as its part 1.
-        let indicator = FeatureId { index: raw.id.index, part: 1 };
-        let indicator = Some(indicator).filter(|id| raw.id.part == 0 && has(id));
+        let indicator = Some(raw.id.indicator()).filter(has);
         if !has(&raw.id) && indicator.is_none() {
             return;
         }

@@ -17,9 +17,17 @@ use crate::{Categorical, OpenOptions};
 struct Item {
     column: u32,
     index: u32,
-    part: u32,
+    // Place among the levels, where it is one of them.
+    level: Option<u32>,
     // Place in the categories, or `u32::MAX` for a column of numbers.
     category: u32,
+}
+
+impl Item {
+    fn id(&self) -> FeatureId {
+        let index = u64::from(self.index);
+        self.level.map_or(FeatureId::new(index), |level| FeatureId::level(index, level))
+    }
 }
 
 /// What all shards of a source share.
@@ -56,7 +64,7 @@ impl TableSource {
             let info = &table.columns()[column as usize];
             print.number(u64::from(column));
             integral &= info.kind != ColumnKind::Float;
-            let item = Item { column, index: index as u32, part: 0, category: u32::MAX };
+            let item = Item { column, index: index as u32, level: None, category: u32::MAX };
             if info.kind != ColumnKind::Text {
                 items.push(item);
                 continue;
@@ -66,7 +74,8 @@ impl TableSource {
             let item = Item { category: categories.len() as u32, ..item };
             match options.categorical {
                 Categorical::OneHot => {
-                    items.extend((1..=category.levels() as u32).map(|part| Item { part, ..item }));
+                    let levels = 0..category.levels() as u32;
+                    items.extend(levels.map(|level| Item { level: Some(level), ..item }));
                 }
                 _ => items.push(item),
             }
@@ -91,14 +100,13 @@ impl TableSource {
             self.coded = Some(coded);
         }
         let coded = self.coded.as_ref().expect("it was just read");
-        let (name, data) = match item.part.checked_sub(1) {
+        let (name, data) = match item.level {
             None => (info.name.clone(), coded.numbers()),
             Some(level) => {
                 (format!("{}={}", info.name, category.level(level)), coded.indicator(level))
             }
         };
-        let id = FeatureId { index: u64::from(item.index), part: item.part };
-        Ok(RawColumn { id, name, source: info.file, data })
+        Ok(RawColumn { id: item.id(), name, source: info.file, data })
     }
 }
 
@@ -211,7 +219,7 @@ impl FeatureSource for TableSource {
             let info = &shared.table.columns()[item.column as usize];
             let name = out.name(&info.name);
             out.push(RawColumn {
-                id: FeatureId::new(u64::from(item.index)),
+                id: item.id(),
                 name,
                 source: info.file,
                 data: read.next().expect("a column was read for each item"),
@@ -228,6 +236,11 @@ impl FeatureSource for TableSource {
     fn skip(&mut self, features: u64) -> Result<()> {
         self.walk.skip(features);
         Ok(())
+    }
+
+    fn place(&self, id: FeatureId) -> Option<u64> {
+        let found = self.shared.items.binary_search_by_key(&id.base(), Item::id);
+        found.ok().map(|place| place as u64)
     }
 
     fn reorder(&mut self, order: Arc<[u32]>) -> Result<()> {

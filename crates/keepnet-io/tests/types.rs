@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use common::write::write_parquet;
 use common::{Dir, columns, strings};
-use keepnet::{ColumnBlock, ColumnData, FeatureSource};
+use keepnet::{ColumnBlock, ColumnData, FeatureId, FeatureSource};
 use keepnet_io::{Categorical, ColumnKind, OpenOptions, SeriesValues, open};
 use parquet::file::properties::WriterProperties;
 
@@ -141,8 +141,13 @@ fn text_is_skipped_coded_or_expanded() {
     let got: Vec<_> =
         block.columns().iter().map(|c| (c.id.index, c.id.part, c.name.as_str())).collect();
     let want =
-        [(0, 0, "x"), (1, 1, "city=Bonn"), (1, 2, "city=Caen"), (1, 3, "city=Oslo"), (2, 0, "y")];
+        [(0, 0, "x"), (1, 2, "city=Bonn"), (1, 4, "city=Caen"), (1, 6, "city=Oslo"), (2, 0, "y")];
     assert_eq!(got, want);
+    // Places are those of the stream, which the levels take up too.
+    let places = block.columns().iter().map(|c| source.place(c.id)).collect::<Vec<_>>();
+    assert_eq!(places, (0..5).map(Some).collect::<Vec<_>>());
+    assert_eq!(source.place(block.columns()[2].id.indicator()), Some(2));
+    assert_eq!(source.place(FeatureId::new(1)), None);
     let oslo = &block.columns()[3].data;
     assert!(matches!(oslo, ColumnData::Bits { rows: 4, words } if words == &[0b101]));
 }

@@ -7,8 +7,9 @@ use crate::column::{ColumnData, Numbers};
 /// Which feature this is, for the whole run and in every scan.
 ///
 /// `index` is the zero-based place of the column among the input's feature columns. A column
-/// that becomes several features (a missing indicator, a level of a category) numbers them by
-/// `part`; the column itself is part 0.
+/// that becomes several features numbers them by `part`: the column itself is part 0, the levels
+/// of a category are 2, 4, 6, and what says where one of these is missing is the odd number
+/// after it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -24,6 +25,24 @@ impl FeatureId {
     #[must_use]
     pub fn new(index: u64) -> Self {
         Self { index, part: 0 }
+    }
+
+    /// The level at this place of the input's column `index`.
+    #[must_use]
+    pub fn level(index: u64, level: u32) -> Self {
+        Self { index, part: 2 * level + 2 }
+    }
+
+    /// The feature that says where this one is missing.
+    #[must_use]
+    pub fn indicator(self) -> Self {
+        Self { part: self.part | 1, ..self }
+    }
+
+    /// The feature as the source yields it: of an indicator the feature that it speaks of.
+    #[must_use]
+    pub fn base(self) -> Self {
+        Self { part: self.part & !1, ..self }
     }
 }
 

@@ -69,7 +69,14 @@ pub trait FeatureSource: Send {
         Ok(())
     }
 
-    /// From the next [`FeatureSource::rewind`] on, yields the features in this order.
+    /// Where in the given order a feature comes, or the one that an indicator speaks of.
+    ///
+    /// `None` where the source yields no such feature.
+    fn place(&self, id: FeatureId) -> Option<u64> {
+        (id.base().part == 0).then_some(id.index)
+    }
+
+    /// From the next [`FeatureSource::rewind`] on, yields the features in this order of places.
     ///
     /// An error where the source has no random access.
     fn reorder(&mut self, order: Arc<[u32]>) -> Result<()> {

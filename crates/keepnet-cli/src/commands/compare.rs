@@ -320,7 +320,7 @@ impl Judged<'_> {
         features: Option<u64>,
         all: &mut Comparison,
     ) -> Result<()> {
-        let key = |id: FeatureId| id.index << 16 | u64::from(id.part);
+        let key = |id: FeatureId| id.index << 32 | u64::from(id.part);
         // Missing values are a level of their own, below all others.
         let columns: Vec<(u64, Vec<f64>)> = self
             .columns

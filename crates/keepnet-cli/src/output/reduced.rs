@@ -135,12 +135,13 @@ fn collect(
     let wanted: Vec<_> = selection.always.iter().chain(&selection.selected).collect();
     let mut place: HashMap<FeatureId, usize> =
         wanted.iter().enumerate().map(|(at, feature)| (feature.id, at)).collect();
-    // Random access reads the chosen columns only. Without it, or for a feature made from part
-    // of a column, the stream comes again as it did in the last scan.
-    let whole = wanted.iter().all(|feature| feature.id.part == 0);
-    if whole {
-        let mut order: Vec<u32> = wanted.iter().map(|feature| feature.id.index as u32).collect();
+    // Random access reads the chosen columns only. Without it the stream comes again as it did
+    // in the last scan.
+    let order: Option<Vec<u32>> =
+        wanted.iter().map(|feature| source.place(feature.id).map(|place| place as u32)).collect();
+    if let Some(mut order) = order {
         order.sort_unstable();
+        order.dedup();
         match source.reorder(order.into_iter().collect::<Arc<[u32]>>()) {
             Err(Error::Unsupported(_)) | Ok(()) => {}
             Err(other) => return Err(other),

@@ -40,11 +40,13 @@ fn fixed(path: &str, source: &mut dyn FeatureSource) -> Result<Order> {
 }
 
 fn by_name(path: &str, lines: &[String], source: &mut dyn FeatureSource) -> Result<Vec<u64>> {
-    let mut places = HashMap::new();
+    let (mut places, mut place) = (HashMap::new(), 0);
     let mut block = ColumnBlock::new(128);
     while source.next_block(&mut block)? {
-        for column in block.columns().iter().filter(|column| column.id.part == 0) {
-            places.insert(column.name.clone(), column.id.index);
+        // The levels of a text column are features of their own, each with its place.
+        for column in block.columns() {
+            places.insert(column.name.clone(), place);
+            place += 1;
         }
         block.reset(128);
     }

@@ -1,7 +1,7 @@
 //! Missing values meet the policy: an error, a dropped feature, a filled one, an indicator.
 
 use super::{CheckPolicy, Feature, Missing, Values, statistics};
-use crate::block::{FeatureId, RawColumn};
+use crate::block::RawColumn;
 use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
 use crate::select::Reason;
@@ -102,7 +102,7 @@ pub(super) fn missing_indicator<'a>(
     let bits = ColumnData::Bits { rows: n, words };
     let (stats, _) = statistics(bits.view(), problem.weight.as_deref(), problem.weight_sum());
     (stats.variance > 0.0).then(|| Feature {
-        id: FeatureId { index: raw.id.index, part: 1 },
+        id: raw.id.indicator(),
         name: format!("{}:missing", raw.name).into(),
         source: raw.source,
         arrival,

@@ -104,6 +104,7 @@ impl Row {
     /// The standard error of ours, where there are repeats and it is a mean.
     pub fn error(&self) -> Option<f64> {
         let mean = self.ours.filter(|mean| mean.count > 1 && !self.metric.starts_with("best"));
+        let mean = mean.filter(|_| self.metric != "deviation");
         mean.map(|mean| mean.se())
     }
 
