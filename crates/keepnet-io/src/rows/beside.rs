@@ -45,9 +45,11 @@ pub(crate) enum Covariates {
 impl KeyColumns {
     pub(crate) fn new(key: &[String], columns: &[(String, ColumnKind)]) -> Result<Self> {
         let find = |name: &String| {
-            let at = columns.iter().position(|c| c.0 == *name);
-            let at = at.ok_or_else(|| unknown(name, columns.iter().map(|c| c.0.as_str())));
-            Ok((at.map_err(|e| e.at("--key"))?, columns[at?].1.clone(), name.clone()))
+            let at = columns
+                .iter()
+                .position(|c| c.0 == *name)
+                .ok_or_else(|| unknown(name, columns.iter().map(|c| c.0.as_str())).at("--key"))?;
+            Ok((at, columns[at].1.clone(), name.clone()))
         };
         let columns_found = key.iter().map(find).collect::<Result<_>>()?;
         Ok(Self { columns: columns_found, width: columns.len() })
