@@ -168,7 +168,7 @@ fn what_cannot_be_pinned_is_refused_with_the_reason() {
     folder.run(&format!("{base} --method ols --always y")).refused(1, &["\"y\"", "--always"]);
     folder.run(&format!("{base} --method ols --covar nothing")).refused(1, &["nothing", "--covar"]);
     folder.run(&format!("{base} --method ols --covar id")).refused(1, &["id", "text"]);
-    folder.write("short.csv", "age\n1\n2\n");
+    folder.write("short.csv", "v\n1\n2\n");
     folder
         .run(&format!("{base} --method ols --covar short.csv"))
         .refused(1, &["short.csv", "row 2"]);
