@@ -543,6 +543,7 @@ class AnnealedRidge(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
+        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OLS(_Averages):
@@ -564,6 +565,7 @@ class OLS(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
+        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OLSth(_Averages):
@@ -585,6 +587,7 @@ class OLSth(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
+        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OFSA(_Averages):
@@ -609,6 +612,7 @@ class OFSA(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
+        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OLasso(_Averages):
@@ -631,6 +635,7 @@ class OLasso(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
+        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OALasso(_Averages):
@@ -653,6 +658,7 @@ class OALasso(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
+        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OElNet(_Averages):
@@ -675,6 +681,7 @@ class OElNet(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
+        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OMCP(_Averages):
@@ -698,6 +705,7 @@ class OMCP(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
+        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OSCAD(_Averages):
@@ -720,6 +728,7 @@ class OSCAD(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
+        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class SGD(_Samples):

@@ -86,7 +86,7 @@ class SampleSelector(ModelMixin, Selector):
             )
             if names is None:
                 names = [f"x{j}" for j in range(self.n_features_in_)]
-            arguments = (self._request(), names, self._class_names(known))
+            arguments = (self._asked(names), names, self._class_names(known))
             run = self._new_run(*arguments)
             self._run, self._run_arguments, self._classes = run, arguments, known
         if self._classes is None:
@@ -106,6 +106,14 @@ class SampleSelector(ModelMixin, Selector):
             codes = codes[order]
         with self._reporter() as report:
             self._run.push(packed, codes, sample_weight, order, not reset, report)
+
+    def _asked(self, names) -> str:
+        """The request, with the names of the features that are always kept."""
+        always = getattr(self, "always", None)
+        if always is None:
+            return self._request()
+        name = [feature if isinstance(feature, str) else names[int(feature)] for feature in always]
+        return self._request(always=name)
 
     def _look(self) -> dict:
         return json.loads(self._run.result())
@@ -171,7 +179,7 @@ class AveragesMixin:
         self.n_features_in_ = len(names)
         if names != plain:
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        self._run_arguments = (self._request(), names, classes or None)
+        self._run_arguments = (self._asked(names), names, classes or None)
         self._run = self._new_run(*self._run_arguments)
         self._run.load(averages)
         self._classes, self._result = known, None

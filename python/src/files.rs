@@ -108,13 +108,11 @@ impl Files {
             weight: self.sample_weight.clone(),
             offset: self.offset.clone(),
             balanced: self.balanced,
+            covar: self.covar.clone(),
+            key: self.key.clone(),
         };
-        let given = [("covar", self.covar.is_some()), ("key", !self.key.is_empty())];
-        if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
-            return Err(Error::param(name, "given", "no such argument with a method on rows"));
-        }
         let mut source = open_rows(&self.inputs, &spec, &self.options(request.memory())?)?;
-        let problem = source.problem().clone();
+        let problem = source.problem().clone().keeping(&request.always())?;
         let mut learner = request.learner(&problem)?;
         let options = RowOptions { missing: request.row_missing()?, ..RowOptions::default() };
         let files: Vec<String> = source.files().map(String::from).collect();
@@ -126,7 +124,8 @@ impl Files {
         let (read, select) = (run.read.as_secs_f64(), run.learn.as_secs_f64());
         let seconds = Seconds { total, read, select };
         let report = row_report(&problem, selection, run.complete, seconds);
-        let (target, rows) = (row_target(&problem), Rows::of(&run.counts));
+        let (target, mut rows) = (row_target(&problem), Rows::of(&run.counts));
+        rows.matched_by = source.matched_by().into();
         let said = Said { request, target: &target, sources: &files, rows: &rows, total };
         said.json(&report, "samples", &warnings)
     }

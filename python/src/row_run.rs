@@ -49,7 +49,9 @@ impl RowRun {
     #[pyo3(signature = (request, names, classes))]
     fn new(request: &str, names: Vec<String>, classes: Option<Vec<String>>) -> PyResult<Self> {
         let request = Request::new(request)?;
-        let problem = RowProblem { names, classes: classes.unwrap_or_default() };
+        let classes = classes.unwrap_or_default();
+        let problem = RowProblem { names, classes, ..RowProblem::default() };
+        let problem = problem.keeping(&request.always()).map_err(|error| raise(&error))?;
         let learner = request.learner(&problem).map_err(|error| raise(&error))?;
         let filter = RowFilter::default();
         Ok(Self {
@@ -143,7 +145,13 @@ impl RowRun {
     /// Takes up running averages in place of rows.
     fn load(&mut self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
         let saved = SavedAverages::from_bytes(bytes).map_err(|error| raise(&error))?;
-        if saved.problem != *self.problem {
+        let (theirs, mine) = (&saved.problem, &self.problem);
+        if theirs.covariates > 0 {
+            let text = "the averages have covariates, which estimators on rows do not take; \
+                        use `keepnet extract`";
+            return Err(raise(&Error::Unsupported(text.into())));
+        }
+        if (&theirs.names, &theirs.classes) != (&mine.names, &mine.classes) {
             let text = "the averages are of other features or classes";
             return Err(raise(&Error::Data(text.into())));
         }

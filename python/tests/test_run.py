@@ -145,6 +145,22 @@ def test_errors_are_pythons_own(tmp_path):
         keepnet.select(tmp_path / "t.csv", "y", k=1)
 
 
+def test_always_on_running_averages():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 12))
+    y = X[:, 4] - X[:, 5] + 0.1 * rng.normal(size=300)
+    model = keepnet.AnnealedRidge(k=2, always=[9, "x2"], products="f64").fit(X, y)
+    assert sorted(model.get_support(indices=True)) == [2, 4, 5, 9]
+    assert [f["name"] for f in model.result_["always"]] == ["x2", "x9"]
+    A = np.column_stack([X[:, [2, 4, 5, 9]], np.ones(300)])
+    want = np.linalg.lstsq(A, y, rcond=None)[0]
+    np.testing.assert_allclose(model.coef_[[2, 4, 5, 9]], want[:4], rtol=1e-6)
+    again = keepnet.OLSth(k=1, always=["x9"]).load_averages(model.averages())
+    assert [f["name"] for f in again.result_["always"]] == ["x9"]
+    with pytest.raises(ValueError, match="x77"):
+        keepnet.AnnealedRidge(k=2, always=["x77"]).fit(X, y)
+
+
 def test_always_and_groups_and_weights():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 30))

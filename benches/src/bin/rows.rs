@@ -99,7 +99,7 @@ fn learn(
     spec: &MethodSpec,
     budget: Budget,
 ) -> Result<Selection> {
-    let problem = RowProblem { names: source.names().to_vec(), classes: Vec::new() };
+    let problem = RowProblem { names: source.names().to_vec(), ..RowProblem::default() };
     let mut learner = registry::make_rows(registry::find(method)?, spec, &problem, budget)?;
     RowDriver::new(source, learner.as_mut(), RowOptions::default()).run(&mut Quiet)?;
     learner.selection()

@@ -237,9 +237,12 @@ fn missing_values_and_wrong_flags_have_one_answer_each() {
         assert_eq!(result["rows"]["masked_target"].as_u64(), Some(1));
         assert_eq!(chosen(&result), [3, 7]);
     }
-    for flags in
-        [&["--scans", "2"][..], &["--missing", "indicator"], &["--every", "0"], &["--always", "x1"]]
-    {
+    for flags in [
+        &["--scans", "2"][..],
+        &["--missing", "indicator"],
+        &["--every", "0"],
+        &["--max-missing", "0.5"],
+    ] {
         let out = keepnet(at, &[&base[..], flags].concat());
         assert_eq!(out.status.code(), Some(2), "{flags:?}");
     }
@@ -343,7 +346,8 @@ fn offset_class_weight_reduced_and_dry_run_work_on_rows() {
     assert!((weight(&balanced) - weight(&by_hand)).abs() < 1e-9);
     let said = ok(at, &[&base("d.csv", "c")[..], &["--exclude", "y,o", "--dry-run"]].concat());
     assert!(said.contains("classification into high, low") && said.contains("olsth k=2"), "{said}");
-    for flags in [&["--key", "o"][..], &["--covar", "o"], &["--decisions", "d.csv"]] {
+    for flags in [&["--order", "shuffled"][..], &["--stack", "columns"], &["--decisions", "e.csv"]]
+    {
         let out = keepnet(at, &[&base("d.csv", "y")[..], flags].concat());
         assert_eq!(out.status.code(), Some(2), "{flags:?}");
     }

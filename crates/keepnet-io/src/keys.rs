@@ -27,14 +27,7 @@ pub(crate) fn row_keys(table: &dyn Table, key: &[String]) -> Result<Vec<Option<S
             match &values {
                 // 12, 12.0 and a text "12" are one key, whatever the file calls its type.
                 SeriesValues::Numbers { values, .. } if !values[row].is_nan() => {
-                    if values[row].abs() >= EXACT {
-                        return Err(Error::Data(format!(
-                            "the key {name:?} is {} in row {row}: numbers from 2^53 on are not \
-                             told apart; store this key as text",
-                            values[row]
-                        )));
-                    }
-                    text.push_str(&values[row].to_string());
+                    text.push_str(&key_of_number(values[row], name, row as u64)?);
                 }
                 SeriesValues::Text(values) if values[row].is_some() => {
                     text.push_str(values[row].as_deref().expect("it is some"));
@@ -44,6 +37,17 @@ pub(crate) fn row_keys(table: &dyn Table, key: &[String]) -> Result<Vec<Option<S
         }
     }
     Ok(keys)
+}
+
+/// A number as a part of a key.
+pub(crate) fn key_of_number(value: f64, name: &str, row: u64) -> Result<String> {
+    if value.abs() < EXACT {
+        return Ok(value.to_string());
+    }
+    Err(Error::Data(format!(
+        "the key {name:?} is {value} in row {row}: numbers from 2^53 on are not told apart; store \
+         this key as text"
+    )))
 }
 
 /// The row of each key; a key that occurs twice is an error.

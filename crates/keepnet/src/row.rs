@@ -290,13 +290,17 @@ pub struct RowProblem {
     pub names: Vec<String>,
     /// Class names in ascending order; empty for regression. The last of two is positive.
     pub classes: Vec<String>,
+    /// Features that are kept whatever happens, ascending, and are not counted in `k`.
+    pub always: Vec<u32>,
+    /// How many of the last names are unpenalised covariates and no features.
+    pub covariates: usize,
 }
 
 impl RowProblem {
     /// Regression on `features` features named `f0`, `f1`, ...
     #[must_use]
     pub fn regression(features: usize) -> Self {
-        Self { names: (0..features).map(|j| format!("f{j}")).collect(), classes: Vec::new() }
+        Self { names: (0..features).map(|j| format!("f{j}")).collect(), ..Self::default() }
     }
 
     /// Two classes, coded 0 and 1, of features named `f0`, `f1`, ...
@@ -305,10 +309,41 @@ impl RowProblem {
         Self { classes: vec!["-1".into(), "1".into()], ..Self::regression(features) }
     }
 
-    /// Number of features.
+    /// Values of a row: features, then covariates.
     #[must_use]
     pub fn features(&self) -> usize {
         self.names.len()
+    }
+
+    /// Values of a row that are features.
+    #[must_use]
+    pub fn candidates(&self) -> usize {
+        self.names.len() - self.covariates.min(self.names.len())
+    }
+
+    /// Whether value `j` of a row is a covariate.
+    #[must_use]
+    pub fn is_covariate(&self, j: u32) -> bool {
+        j as usize >= self.candidates()
+    }
+
+    /// What every model has: the features always kept, then the covariates.
+    pub fn pinned(&self) -> impl Iterator<Item = u32> + '_ {
+        self.always.iter().copied().chain(self.candidates() as u32..self.names.len() as u32)
+    }
+
+    /// The same with features of these names always kept; one that is not known is an error.
+    pub fn keeping<'a>(mut self, names: impl IntoIterator<Item = &'a String>) -> Result<Self> {
+        let all = &self.names[..self.candidates()];
+        let place = |name: &String| {
+            all.iter().position(|known| known == name).map(|j| j as u32).ok_or_else(|| {
+                Error::Data(format!("--always names {name:?}, which is no feature of the rows"))
+            })
+        };
+        self.always = names.into_iter().map(place).collect::<Result<_>>()?;
+        self.always.sort_unstable();
+        self.always.dedup();
+        Ok(self)
     }
 
     /// Which task this is.
@@ -325,7 +360,7 @@ impl RowProblem {
 
     /// A feature, at least one class pair, names that differ.
     pub fn check(&self) -> Result<()> {
-        if self.names.is_empty() {
+        if self.candidates() == 0 {
             return Err(Error::Data("the rows have no feature".into()));
         }
         if self.classes.len() == 1 {

@@ -8,7 +8,7 @@ use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Error, Result};
 
 use super::select_rows::{Parts, Place, publish};
-use crate::flags::{ExtractArgs, MergeArgs, pairs};
+use crate::flags::{ExtractArgs, MergeArgs, names, pairs};
 use crate::output::atomic;
 use keepnet_io::result::{Rows, Seconds};
 
@@ -37,7 +37,9 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
 /// A selection from running averages.
 pub fn extract(args: &ExtractArgs) -> Result<()> {
     let start = Instant::now();
-    let saved = read(&args.stats)?;
+    let mut saved = read(&args.stats)?;
+    saved.problem =
+        saved.problem.keeping(&names(&args.always)?).map_err(|e| e.at(args.stats.display()))?;
     let method = registry::find(&args.method)?;
     let spec = MethodSpec { k: args.k, settings: pairs(&args.settings)?, ..MethodSpec::default() };
     let mut learner = registry::make_rows(method, &spec, &saved.problem, Budget::unlimited())?;

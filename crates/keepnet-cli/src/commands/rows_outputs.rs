@@ -35,7 +35,8 @@ pub fn dry_run(
     let mut out = String::new();
     for (what, line) in [
         ("files", source.files().collect::<Vec<_>>().join(", ")),
-        ("features", problem.features().to_string()),
+        ("features", problem.candidates().to_string()),
+        ("covariates", problem.covariates.to_string()),
         ("rows", source.rows().map_or("known at the end".into(), |n| n.to_string())),
         ("task", format!("{task} ({})", source.task_reason())),
         ("method", format!("{} k={k}{}", method.name, set.concat())),
@@ -56,12 +57,13 @@ pub fn reduced(
 ) -> Result<Pending> {
     source.rewind().map_err(|error| error.at("--reduced reads the rows again"))?;
     let problem = source.problem().clone();
-    let index: Vec<usize> = selection.selected.iter().map(|f| f.id.index as usize).collect();
+    let kept = || selection.always.iter().chain(&selection.selected);
+    let index: Vec<usize> = kept().map(|f| f.id.index as usize).collect();
     let columns = vec![Vec::new(); index.len()];
     let mut collect = Collect { index, columns, y: Vec::new(), most: used as usize };
     let options = RowOptions { every: None, ..options };
     RowDriver::new(source, &mut collect, options).run(&mut Until(used))?;
-    let names = selection.selected.iter().map(|feature| feature.name.clone());
+    let names = kept().map(|feature| feature.name.clone());
     let cells = collect.columns.into_iter().map(|v| Cells::Numbers(ColumnData::dense(v)));
     let target = reduced::target_cells(&target(&problem, collect.y));
     reduced::save(path, reduced::Table::new(names.zip(cells).collect(), target, used as usize))

@@ -56,21 +56,6 @@ fn refuse(args: &SelectArgs) -> Result<()> {
         ("scans", args.run.scans.is_some_and(|scans| scans != 1), plain),
         ("order", args.run.order != "given", plain),
         ("stack", args.input.stack.as_deref() == Some("columns"), plain),
-        (
-            "key",
-            !args.input.key.is_empty(),
-            "rows in the order of the target with a method on rows: nothing is joined on the way",
-        ),
-        (
-            "covar",
-            args.rows.covar.is_some(),
-            "covariates among the features with a method on rows, or a method on features",
-        ),
-        (
-            "always",
-            !args.method.always.is_empty(),
-            "a method on features: those on rows choose all",
-        ),
         ("max-missing", args.method.max_missing.is_some(), plain),
         ("min-count", args.method.min_count != 1, plain),
         (
@@ -197,9 +182,11 @@ fn select(
         weight: asked.weight,
         offset: asked.offset,
         balanced: asked.balanced,
+        covar: asked.covar,
+        key: asked.key,
     };
     let mut source = open_rows(&args.input.inputs, &rows, &options)?;
-    let problem = source.problem().clone();
+    let problem = source.problem().clone().keeping(&args.method.always()?)?;
     let budget = args.run.memory()?.map_or_else(Budget::unlimited, Budget::bytes);
     let mut learner = registry::make_rows(method, spec, &problem, budget.clone())?;
     if args.output.dry_run {
@@ -217,7 +204,7 @@ fn select(
         course: Course::new(args.output.report.is_some()),
     };
     if let Some(path) = &args.run.checkpoint {
-        let identity = identity(args, method, spec, &source);
+        let identity = identity(args, method, spec, &source)?;
         watch.checkpoint = Some(Checkpoint::new(path, identity, args.run.every()?));
     }
     let row_options = RowOptions { missing, every: args.output.every, ..RowOptions::default() };
@@ -252,7 +239,8 @@ fn select(
         let table = outputs::reduced(path, &mut source, &selection, row_options, used)?;
         atomic::publish(vec![table])?;
     }
-    let shown = Shown { problem: &problem, files: &files, args, start };
+    let matched_by = source.matched_by();
+    let shown = Shown { problem: &problem, files: &files, matched_by, args, start };
     shown.write(&report, selection, &reason, &watch.course.points)?;
     if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
         checkpoint.remove()?;
@@ -281,10 +269,10 @@ fn identity(
     method: &MethodInfo,
     spec: &MethodSpec,
     source: &RowStream,
-) -> Identity {
+) -> Result<Identity> {
     let problem = source.problem();
     let names = checkpoint::text_hash(&format!("{:?}{:?}", problem.names, problem.classes));
-    let settings = format!(
+    let mut settings = format!(
         "method={} k={:?} loss={:?} seed={} set={:?} missing={} memory={:?} weight={:?} offset={:?} class-weight={:?}",
         method.name,
         spec.k,
@@ -297,14 +285,22 @@ fn identity(
         args.rows.offset,
         args.rows.class_weight
     );
+    let always: BTreeSet<String> = args.method.always()?.into_iter().collect();
+    if !always.is_empty() || problem.covariates > 0 {
+        settings += &format!(" always={always:?} covar={:?}", args.rows.covar);
+    }
+    if !args.input.key.is_empty() {
+        settings += &format!(" key={:?}", args.input.key);
+    }
     let version = env!("CARGO_PKG_VERSION").into();
-    Identity { version, data: source.fingerprint(), problem: names, settings }
+    Ok(Identity { version, data: source.fingerprint(), problem: names, settings })
 }
 
 /// The outputs of a run on rows.
 struct Shown<'a> {
     problem: &'a RowProblem,
     files: &'a [String],
+    matched_by: &'a str,
     args: &'a SelectArgs,
     start: Instant,
 }
@@ -319,7 +315,7 @@ impl Shown<'_> {
     ) -> Result<()> {
         let counts = &report.counts;
         let warnings = keepnet_io::result::row_warnings(&selection, counts);
-        let rows = Rows::of(counts);
+        let rows = Rows { matched_by: self.matched_by.into(), ..Rows::of(counts) };
         let seconds = Seconds {
             total: self.start.elapsed().as_secs_f64(),
             read: report.read.as_secs_f64(),

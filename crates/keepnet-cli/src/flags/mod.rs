@@ -17,7 +17,7 @@ pub use compare::{CompareArgs, CompareInput};
 pub use input::InputFlags;
 pub use method::{MethodFlags, groups};
 pub use output::{OutputFlags, ProgressKind, extension};
-pub use parse::{bytes, lines, list, pairs};
+pub use parse::{bytes, lines, list, names, pairs};
 pub use rows::RowFlags;
 pub use run::{Every, RunFlags};
 
@@ -110,6 +110,9 @@ pub struct ExtractArgs {
     /// A setting of the method; may be repeated [example: --set gamma=10]
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
+    /// Features kept whatever happens, not counted in k: names or @FILE [default: none] [example: age,sex]
+    #[arg(long, value_name = "NAMES")]
+    pub always: Vec<String>,
     /// The result, .json or .csv; - is JSON on standard output [default: a table only]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

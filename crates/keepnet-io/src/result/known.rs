@@ -97,7 +97,7 @@ pub fn row_report(
     let lane = LaneReport { selection, dropped: Dropped::default(), trace: Vec::new() };
     RunReport {
         lanes: vec![lane],
-        features_seen: problem.features() as u64,
+        features_seen: problem.candidates() as u64,
         scans: 1,
         complete,
         read: Duration::from_secs_f64(seconds.read),

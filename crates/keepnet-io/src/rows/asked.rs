@@ -2,10 +2,10 @@
 
 use keepnet::{Error, LossKind, Result, Task};
 
+use super::beside::Beside;
 use crate::dataset::ColumnKind;
 use crate::find::split;
 use crate::names::{NameSet, no_column_or_file};
-use crate::series::SeriesValues;
 use crate::svm::LABEL;
 use crate::{Categorical, Format, OpenOptions};
 
@@ -24,13 +24,17 @@ pub struct RowSpec {
     pub offset: Option<String>,
     /// Every class weighs the same; needs files, as the classes are counted beforehand.
     pub balanced: bool,
+    /// `FILE`, `FILE:COL,COL`, or columns of the input: values that are no features.
+    pub covar: Option<String>,
+    /// Columns by which target and covariates of other files are joined; empty is by position.
+    pub key: Vec<String>,
 }
 
 /// Where the target of a row is.
 pub(crate) enum TargetAt {
     Column(usize),
     Label,
-    Aside(SeriesValues),
+    Aside(Beside),
 }
 
 /// One class or number as it stands in the data.
@@ -102,19 +106,12 @@ pub(crate) fn find_target(
         let names = columns.iter().map(|c| c.0.as_str());
         return Err(no_column_or_file(&spec.target, names).at("the target"));
     };
-    let format = Format::from_path(path).ok().or(options.format);
-    let mut file =
-        crate::open(&[path.to_string()], &OpenOptions { format, ..OpenOptions::default() })?;
-    let name = match (column, file.columns()) {
-        (Some(column), _) => column.to_string(),
-        (None, [only]) => only.name.clone(),
-        (None, all) => {
-            return Err(Error::Data(format!(
-                "the file has {} columns; say which with {path}:COLUMN",
-                all.len()
-            ))
-            .at(path));
-        }
-    };
-    Ok(TargetAt::Aside(file.series(&name).map_err(|e| e.at(path))?.values))
+    let names = column.map(|column| vec![column.to_string()]);
+    let beside = Beside::open(path, names, &spec.key, options)?;
+    if beside.names.len() != 1 {
+        let count = beside.names.len();
+        let what = format!("the file has {count} columns; say which with {path}:COLUMN");
+        return Err(Error::Data(what).at(path));
+    }
+    Ok(TargetAt::Aside(beside))
 }

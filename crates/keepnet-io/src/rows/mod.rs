@@ -9,9 +9,11 @@
 
 mod arrow;
 mod asked;
+mod beside;
 mod csv;
 mod feed;
 mod jsonl;
+mod labels;
 mod npy;
 mod stream;
 mod svm;

@@ -1,34 +1,38 @@
 //! One stream of rows out of one or several files, or standard input.
 
-use std::collections::BTreeSet;
+use keepnet::{Error, Result, Row, RowBlock, RowProblem, SampleSource};
 
-use keepnet::{Error, LossKind, Result, Row, RowBlock, RowProblem, SampleSource, Task};
-
-use super::asked::{Label, RowSpec, TargetAt, features, find_target};
+use super::asked::{RowSpec, TargetAt, features, find_target};
+use super::beside::{Beside, Covariates, KeyColumns, covariates};
 use super::{Chunk, ChunkReader, ChunkValues, open_one};
 use crate::dataset::ColumnKind;
 use crate::names::no_column_or_file;
-use crate::series::SeriesValues;
 use crate::{Format, OpenOptions};
 
 /// A stream of rows: a [`SampleSource`] with its problem.
 pub struct RowStream {
-    files: Vec<(String, Format)>,
-    file: usize,
-    reader: Box<dyn ChunkReader>,
-    columns: Vec<(String, ColumnKind)>,
-    chunk: Option<Chunk>,
-    at: usize,
-    row: u64,
-    target: TargetAt,
-    weight: Option<usize>,
-    offset: Option<usize>,
+    pub(super) files: Vec<(String, Format)>,
+    pub(super) file: usize,
+    pub(super) reader: Box<dyn ChunkReader>,
+    pub(super) columns: Vec<(String, ColumnKind)>,
+    pub(super) chunk: Option<Chunk>,
+    pub(super) at: usize,
+    pub(super) row: u64,
+    pub(super) target: TargetAt,
+    pub(super) weight: Option<usize>,
+    pub(super) offset: Option<usize>,
     /// What a row of each class weighs; empty where every row weighs the same.
-    balance: Vec<f64>,
-    features: Vec<usize>,
-    problem: RowProblem,
-    task_reason: String,
-    fingerprint: u64,
+    pub(super) balance: Vec<f64>,
+    /// Columns of the features, then of the covariates.
+    pub(super) features: Vec<usize>,
+    /// Whether these are all columns in order.
+    pub(super) whole: bool,
+    pub(super) beside: Option<Beside>,
+    pub(super) key: KeyColumns,
+    pub(super) matched_by: String,
+    pub(super) problem: RowProblem,
+    pub(super) task_reason: String,
+    pub(super) fingerprint: u64,
 }
 
 impl RowStream {
@@ -50,21 +54,35 @@ impl RowStream {
         };
         let weight = spec.weight.as_deref().map(|w| column(w, "--sample-weight")).transpose()?;
         let offset = spec.offset.as_deref().map(|o| column(o, "--offset")).transpose()?;
+        let covariates = covariates(spec.covar.as_deref(), (&files, &columns), &spec.key, options)?;
+        let (inside, beside) = match covariates {
+            Covariates::None => (Vec::new(), None),
+            Covariates::Inside(columns) => (columns, None),
+            Covariates::Beside(beside) => (Vec::new(), Some(beside)),
+        };
+        let key = KeyColumns::new(&spec.key, &columns)?;
         let taken = |c: usize| {
-            [weight, offset].contains(&Some(c)) || matches!(target, TargetAt::Column(t) if t == c)
+            [weight, offset].contains(&Some(c))
+                || inside.contains(&c)
+                || matches!(target, TargetAt::Column(t) if t == c)
         };
         let sparse = *format == Format::Svm;
-        let features = match sparse {
-            true if weight.or(offset).is_some() => {
-                let what = "svm text has no column of weights or offsets";
+        let mut features = match sparse {
+            true if weight.or(offset).is_some() || !inside.is_empty() || !spec.key.is_empty() => {
+                let what = "svm text has no column of weights, offsets, covariates or keys";
                 return Err(Error::Unsupported(what.into()));
             }
             true => (0..columns.len() - 1).collect(),
             false => features(&columns, taken, options)?,
         };
+        features.extend(&inside);
         let label = usize::from(sparse);
-        let names = features.iter().map(|c| columns[c + label].0.clone()).collect();
+        let mut names: Vec<String> =
+            features.iter().map(|c| columns[c + label].0.clone()).collect();
+        names.extend(beside.iter().flat_map(|beside| beside.names.iter().cloned()));
+        let covariates = inside.len() + beside.as_ref().map_or(0, |beside| beside.names.len());
         let fingerprint = reader.fingerprint();
+        let width = columns.len();
         let mut stream = Self {
             files,
             file: 0,
@@ -77,8 +95,15 @@ impl RowStream {
             weight,
             offset,
             balance: Vec::new(),
+            whole: features.iter().copied().eq(0..width),
             features,
-            problem: RowProblem { names, classes: Vec::new() },
+            beside,
+            key,
+            matched_by: match spec.key.is_empty() {
+                true => "position".into(),
+                false => format!("key {}", spec.key.join(",")),
+            },
+            problem: RowProblem { names, covariates, ..RowProblem::default() },
             task_reason: String::new(),
             fingerprint,
         };
@@ -102,6 +127,12 @@ impl RowStream {
         &self.problem
     }
 
+    /// How rows of other files were matched: `position`, or `key COL`.
+    #[must_use]
+    pub fn matched_by(&self) -> &str {
+        &self.matched_by
+    }
+
     /// Why it is this task.
     #[must_use]
     pub fn task_reason(&self) -> &str {
@@ -113,188 +144,12 @@ impl RowStream {
         self.files.iter().map(|(path, _)| path.as_str())
     }
 
-    fn piped(&self) -> bool {
+    pub(super) fn piped(&self) -> bool {
         self.files.iter().any(|(path, _)| path == "-")
     }
 
-    /// Settles the task, and the classes by looking through the target.
-    fn decide(&mut self, spec: &RowSpec) -> Result<()> {
-        let text = match &self.target {
-            TargetAt::Column(c) => self.columns[*c].1 == ColumnKind::Text,
-            TargetAt::Label => false,
-            TargetAt::Aside(values) => matches!(values, SeriesValues::Text(_)),
-        };
-        let boolean = match &self.target {
-            TargetAt::Column(c) => self.columns[*c].1 == ColumnKind::Bool,
-            TargetAt::Aside(SeriesValues::Numbers { boolean, .. }) => *boolean,
-            _ => false,
-        };
-        let (asked, why) = match (spec.task, spec.loss.and_then(LossKind::task)) {
-            (Some(task), _) => (Some(task), "as asked for"),
-            (None, Some(task)) => (Some(task), "by the loss"),
-            _ if text => (Some(Task::Classification), "the target is text"),
-            _ if boolean => (Some(Task::Classification), "the target is boolean"),
-            _ => (None, ""),
-        };
-        if asked == Some(Task::Regression) {
-            if text {
-                return Err(Error::Data(
-                    "the target is text, which regression cannot use; choose --task classification"
-                        .into(),
-                ));
-            }
-            self.task_reason = why.into();
-            return Ok(());
-        }
-        let most = if asked.is_some() { 1000 } else { 2 };
-        let labels = self.labels(most)?;
-        let many = labels.len() > most;
-        if asked.is_some() && many {
-            return Err(Error::Data(format!(
-                "the target has more than {most} classes; choose --task regression"
-            )));
-        }
-        (self.task_reason, self.problem.classes) = match asked {
-            Some(_) => (why.into(), labels),
-            None if many => ("the target has more than two values".into(), Vec::new()),
-            None if labels.len() == 2 => ("the target has two distinct values".into(), labels),
-            None => ("the target has one value only".into(), Vec::new()),
-        };
-        Ok(())
-    }
-
-    /// Weighs classes alike: a row of a class of `m` rows weighs `n / (classes m)`.
-    fn balance(&mut self) -> Result<()> {
-        let classes = self.problem.classes.len();
-        if classes == 0 {
-            return Err(Error::param("class-weight", "balanced", "a target of classes"));
-        }
-        if self.piped() {
-            return Err(Error::Unsupported(
-                "--class-weight balanced counts the classes first, which standard input does not \
-                 allow; give the rows as a file, or weigh them with --sample-weight"
-                    .into(),
-            ));
-        }
-        let mut counts = vec![0.0; classes];
-        while self.turn()? {
-            let chunk = self.chunk.take().expect("turned to above");
-            for at in 0..chunk.rows {
-                let label = self.label(&chunk, at, self.row)?;
-                let code = self.coded(label, self.row)?;
-                if !code.is_nan() {
-                    counts[code as usize] += 1.0;
-                }
-                self.row += 1;
-            }
-        }
-        let all: f64 = counts.iter().sum();
-        self.balance = counts.iter().map(|count| all / (classes as f64 * count)).collect();
-        self.rewind()
-    }
-
-    /// The different targets in order, one more than `most` where there are more.
-    fn labels(&mut self, most: usize) -> Result<Vec<String>> {
-        let mut texts = BTreeSet::new();
-        let mut numbers: Vec<f64> = Vec::new();
-        let pipe = self.piped();
-        'all: loop {
-            while self.chunk.as_ref().is_none_or(|chunk| self.at >= chunk.rows) {
-                if !self.turn()? {
-                    break 'all;
-                }
-                self.at = 0;
-            }
-            let chunk = self.chunk.as_ref().expect("turned to above");
-            for at in 0..chunk.rows {
-                match self.label(chunk, at, self.row + at as u64)? {
-                    None => {}
-                    Some(Label::Text(text)) => {
-                        texts.insert(text);
-                    }
-                    Some(Label::Number(v)) if numbers.contains(&v) => {}
-                    Some(Label::Number(v)) => numbers.push(v),
-                }
-                if texts.len().max(numbers.len()) > most {
-                    break 'all;
-                }
-            }
-            if pipe && chunk.rows > 0 {
-                // The first rows must do; they are kept and come again.
-                break 'all;
-            }
-            self.row += chunk.rows as u64;
-            self.chunk = None;
-        }
-        if pipe {
-            self.at = 0;
-        } else {
-            self.rewind()?;
-        }
-        numbers.sort_unstable_by(f64::total_cmp);
-        let text = texts.into_iter().map(String::from);
-        Ok(text.chain(numbers.iter().map(|v| (v + 0.0).to_string())).collect())
-    }
-
-    /// The target of one row as it stands; `None` where it is missing.
-    fn label(&self, chunk: &Chunk, at: usize, row: u64) -> Result<Option<Label>> {
-        let number = |v: f64| (!v.is_nan()).then_some(Label::Number(v + 0.0));
-        Ok(match (&self.target, &chunk.values) {
-            (TargetAt::Label, ChunkValues::Sparse { labels, .. }) => number(labels[at]),
-            (TargetAt::Column(c), values) => {
-                let v = match values {
-                    ChunkValues::F32(v) => f64::from(v[at * self.columns.len() + c]),
-                    ChunkValues::F64(v) => v[at * self.columns.len() + c],
-                    ChunkValues::Sparse { .. } => f64::NAN,
-                };
-                match self.columns[*c].1 {
-                    ColumnKind::Text if v.is_nan() => None,
-                    ColumnKind::Text => Some(Label::Text(chunk.texts[*c][v as usize].clone())),
-                    _ => number(v),
-                }
-            }
-            (TargetAt::Aside(values), _) => {
-                let short =
-                    || Error::Data(format!("the target file ends before row {row} of the input"));
-                match values {
-                    SeriesValues::Numbers { values, .. } => {
-                        number(*values.get(row as usize).ok_or_else(short)?)
-                    }
-                    SeriesValues::Text(values) => {
-                        let text = values.get(row as usize).ok_or_else(short)?;
-                        text.as_deref().map(|text| Label::Text(text.into()))
-                    }
-                }
-            }
-            (TargetAt::Label, _) => None,
-        })
-    }
-
-    /// The target as learners want it: a number, or the code of a class; NaN is missing.
-    fn coded(&self, label: Option<Label>, row: u64) -> Result<f64> {
-        let classes = &self.problem.classes;
-        match label {
-            None => Ok(f64::NAN),
-            Some(Label::Number(v)) if classes.is_empty() => Ok(v),
-            Some(label) => {
-                let name = match &label {
-                    Label::Number(v) => v.to_string(),
-                    Label::Text(text) => text.to_string(),
-                };
-                let code = classes.iter().position(|class| *class == name);
-                code.map(|code| code as f64).ok_or_else(|| {
-                    Error::Data(format!(
-                        "class {name:?} at row {row} was not among the first rows ({}); put a row \
-                         of each class first, or give the rows as a file",
-                        classes.join(", ")
-                    ))
-                })
-            }
-        }
-    }
-
     /// Reads the next chunk, of the next file where one ends; `false` at the end of all.
-    fn turn(&mut self) -> Result<bool> {
+    pub(super) fn turn(&mut self) -> Result<bool> {
         loop {
             if let Some(chunk) = self.reader.next().map_err(|e| self.here(e))? {
                 self.chunk = Some(chunk);
@@ -322,31 +177,57 @@ impl RowStream {
     fn push(&self, chunk: &Chunk, at: usize, out: &mut RowBlock, y: f64) -> Result<()> {
         let width = self.columns.len();
         let class = self.balance.get(y as usize).copied().unwrap_or(1.0);
+        let more: Vec<f64> = match &self.beside {
+            None => Vec::new(),
+            Some(beside) => {
+                let place = beside.matching.place(&self.key, (chunk, at), self.row)?;
+                beside.numbers(place).collect()
+            }
+        };
         match &chunk.values {
             ChunkValues::Sparse { ends, index, value, .. } => {
                 let from = if at == 0 { 0 } else { ends[at - 1] };
                 let part = from..ends[at];
-                let row = Row::Sparse { index: &index[part.clone()], value: &value[part] };
-                out.push(row, y, class)
+                if more.is_empty() {
+                    let row = Row::Sparse { index: &index[part.clone()], value: &value[part] };
+                    return out.push(row, y, class);
+                }
+                let first = self.features.len() as u32;
+                let (mut index, mut value) = (index[part.clone()].to_vec(), value[part].to_vec());
+                index.extend(first..first + more.len() as u32);
+                value.extend(&more);
+                out.push(Row::Sparse { index: &index, value: &value }, y, class)
             }
             ChunkValues::F32(v) => {
                 let line = &v[at * width..(at + 1) * width];
                 let weight = class * self.weight.map_or(1.0, |c| f64::from(line[c]));
                 let y = y - self.offset.map_or(0.0, |c| f64::from(line[c]));
-                if self.features.len() == width {
+                if self.whole && more.is_empty() {
                     return out.push(Row::F32(line), y, weight);
                 }
-                let row: Vec<f32> = self.features.iter().map(|c| line[*c]).collect();
-                out.push(Row::F32(&row), y, weight)
+                if more.is_empty() {
+                    let row: Vec<f32> = self.features.iter().map(|c| line[*c]).collect();
+                    return out.push(Row::F32(&row), y, weight);
+                }
+                let row = self.features.iter().map(|c| f64::from(line[*c]));
+                out.push(Row::F64(&row.chain(more).collect::<Vec<_>>()), y, weight)
             }
             ChunkValues::F64(v) => {
                 let line = &v[at * width..(at + 1) * width];
                 let weight = class * self.weight.map_or(1.0, |c| line[c]);
                 let y = y - self.offset.map_or(0.0, |c| line[c]);
-                let row: Vec<f64> = self.features.iter().map(|c| line[*c]).collect();
-                out.push(Row::F64(&row), y, weight)
+                let row = self.features.iter().map(|c| line[*c]);
+                out.push(Row::F64(&row.chain(more).collect::<Vec<_>>()), y, weight)
             }
         }
+    }
+
+    /// Refuses files beside the stream that go on after its end.
+    fn ended(&self) -> Result<()> {
+        if let TargetAt::Aside(beside) = &self.target {
+            beside.matching.ended(self.row)?;
+        }
+        self.beside.as_ref().map_or(Ok(()), |beside| beside.matching.ended(self.row))
     }
 }
 
@@ -367,6 +248,7 @@ impl SampleSource for RowStream {
         while out.room() > 0 {
             let Some(chunk) = self.chunk.take() else {
                 if !self.turn()? {
+                    self.ended()?;
                     return Ok(false);
                 }
                 if self.chunk.as_ref().is_some_and(|chunk| chunk.rows == 0) {

@@ -3,7 +3,8 @@
 //! ```text
 //! A: a features, at first at random; epochs of 1000, 1000, 2000, 4000, ... rows, model frozen
 //! end of an epoch: t_j of every feature with the residual (`screen`)
-//!   stay: the best min(4k, a/4) of A by annealing;  fill A with the largest |t_j|
+//!   stay: the best min(4k, a/4) of A by annealing, and what is always kept;  fill A with the
+//!   largest |t_j|
 //!   the Gram starts anew over the new A when the first two epochs end, or when some t_j > 4.5
 //!   outside A is among the k largest; else it goes on, and only the model is refreshed
 //! the older Gram serves until the new one has seen more rows
@@ -16,6 +17,7 @@
 //! row, memory `32 p + 36 a^2` bytes. Source: this project (specs of running averages, section 7).
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use rand::seq::index::sample;
 use serde::{Deserialize, Serialize};
@@ -28,6 +30,7 @@ use super::fit::Fit;
 use super::gram::{Gram, Model};
 use super::ofsa::{Ofsa, OfsaParams};
 use super::path::Choose;
+use super::pinned::{self, Pinned};
 use super::screen::Screen;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -43,6 +46,12 @@ const FIRST: u64 = 1000;
 const STRONG: f64 = 4.5;
 /// Bytes that a pair of active features costs: two packed Grams and an extraction.
 const PAIR: u64 = 36;
+
+/// The same for a problem: projecting pinned features out takes two copies of a Gram more.
+fn pair(problem: &RowProblem) -> u64 {
+    if problem.pinned().next().is_some() { PAIR + 16 } else { PAIR }
+}
+
 /// Bytes that an active feature costs: the rows of one block and the blocks that wait.
 const ROWS: u64 = 256 * 8 + 4 * 257 * 4;
 
@@ -58,10 +67,10 @@ pub struct ActiveSetParams {
 impl ActiveSetParams {
     /// The largest set whose memory fits `bytes` beside the O(p) statistics.
     #[must_use]
-    pub fn fitting(bytes: u64, features: usize) -> usize {
+    pub fn fitting(bytes: u64, problem: &RowProblem) -> usize {
+        let features = problem.features();
         let left = bytes.saturating_sub(Screen::bytes_for(features) + 16 * features as u64);
-        let per = ROWS;
-        let (a, b) = (PAIR as f64, per as f64);
+        let (a, b) = (pair(problem) as f64, ROWS as f64);
         ((((b * b + 4.0 * a * left as f64).sqrt() - b) / (2.0 * a)) as usize).min(features)
     }
 }
@@ -117,17 +126,21 @@ impl ActiveSet {
             ));
         }
         let size = active.active.min(p);
-        if size < (4 * k).min(p) {
+        let pins: BTreeSet<u32> = problem.pinned().collect();
+        let least = (4 * k + pins.len()).min(p);
+        if size < least {
             return Err(Error::Data(format!(
-                "the memory allows a Gram of {size} features, an active set for k {k} needs {}; \
-                 raise --memory or lower k",
-                (4 * k).min(p)
+                "the memory allows a Gram of {size} features, an active set for k {k} needs \
+                 {least}; raise --memory or lower k"
             )));
         }
-        let bytes = Screen::bytes_for(p) + PAIR * (size as u64).pow(2) + ROWS * size as u64;
+        let bytes =
+            Screen::bytes_for(p) + pair(&problem) * (size as u64).pow(2) + ROWS * size as u64;
         budget.take(bytes, "the active set")?;
+        let drawn = sample(&mut generator(active.seed, 0xac71), p, size);
+        let others = drawn.iter().map(|j| j as u32).filter(|j| !pins.contains(j));
         let mut set: Vec<u32> =
-            sample(&mut generator(active.seed, 0xac71), p, size).iter().map(|j| j as u32).collect();
+            others.take(size - pins.len()).chain(pins.iter().copied()).collect();
         set.sort_unstable();
         let state = State {
             rows: 0,
@@ -170,21 +183,30 @@ impl ActiveSet {
         Ok((cut, residual))
     }
 
-    /// The best `count` of the active features, as places in the Gram.
-    fn best(gram: &Gram, count: usize) -> Result<Vec<usize>> {
-        let count = count.min(gram.p());
+    /// The best `count` of the active features that are free, as free places.
+    fn best(pinned: &Pinned, count: usize) -> Result<Vec<usize>> {
+        let gram = pinned.free();
         if gram.n <= 200.0 {
-            return Ok(ranked(&super::gram::sizes(&gram.xy), count));
+            return Ok(ranked(&super::gram::sizes(&gram.xy), count.min(gram.p())));
         }
-        Ofsa::new(OfsaParams { iterations: 1000, ..OfsaParams::default() })?.choose(gram, count)
+        let ofsa = Ofsa::new(OfsaParams { iterations: 1000, ..OfsaParams::default() })?;
+        pinned.choose(&ofsa, count)
+    }
+
+    /// The Gram of averages over `set`, by the features' own numbers.
+    fn gram(set: &[u32], averages: &RunningAverages) -> Result<Gram> {
+        let mut gram = averages.gram()?;
+        gram.index.iter_mut().for_each(|j| *j = set[*j as usize]);
+        Ok(gram)
     }
 
     fn end_epoch(&mut self) -> Result<()> {
-        let gram = self.state.gram.gram()?;
+        let gram = Self::gram(&self.state.set, &self.state.gram)?;
+        let pinned = Pinned::new(gram, &self.problem)?;
         let size = self.state.set.len();
-        let stay = Self::best(&gram, (4 * self.k).min(size / 4).max(1))?;
-        let b = gram.refit(&stay)?;
-        let model = gram.model(&stay, &b);
+        let stay = pinned.with(&Self::best(&pinned, (4 * self.k).min(size / 4).max(1))?);
+        let b = pinned.whole.refit(&stay)?;
+        let model = pinned.whole.model(&stay, &b);
         let mut inside = vec![false; self.problem.features()];
         self.state.set.iter().for_each(|j| inside[*j as usize] = true);
         let score: Vec<f64> = self.state.screen.scores(&inside).iter().map(|t| t.abs()).collect();
@@ -196,10 +218,7 @@ impl ActiveSet {
         if strong || self.state.epochs <= 2 {
             self.change(&model, &order)?;
         } else {
-            self.state.weight.fill(0.0);
-            for (at, w) in model.index.iter().zip(&model.weight[0]) {
-                self.state.weight[*at as usize] = *w;
-            }
+            self.state.weight = weights(&self.state.set, &model);
         }
         self.state.intercept = model.intercept[0];
         Ok(())
@@ -207,23 +226,15 @@ impl ActiveSet {
 
     /// A new set: the features of `model`, then the best of `order`; its Gram starts anew.
     fn change(&mut self, model: &Model, order: &[usize]) -> Result<()> {
-        let old = &self.state.set;
-        let kept: Vec<(u32, f64)> = model
-            .index
-            .iter()
-            .zip(&model.weight[0])
-            .map(|(at, w)| (old[*at as usize], *w))
-            .collect();
-        let mut set: Vec<u32> = kept.iter().map(|(j, _)| *j).collect();
-        let stays: std::collections::HashSet<u32> = set.iter().copied().collect();
+        // A pinned feature that does not vary yet is in no model, and stays all the same.
+        let mut stays: BTreeSet<u32> = model.index.iter().copied().collect();
+        stays.extend(self.problem.pinned());
         let new = order.iter().map(|j| *j as u32).filter(|j| !stays.contains(j));
-        set.extend(new.take(old.len() - kept.len()));
+        let room = self.state.set.len() - stays.len();
+        let mut set: Vec<u32> = new.take(room).collect();
+        set.extend(&stays);
         set.sort_unstable();
-        let mut weight = vec![0.0; set.len()];
-        for (j, w) in kept {
-            let at = set.binary_search(&j).expect("it was put there");
-            weight[at] = w;
-        }
+        let weight = weights(&set, model);
         let fresh =
             RunningAverages::new(set.len(), self.problem.classes.len(), self.params.averages)?;
         let old_set = std::mem::replace(&mut self.state.set, set);
@@ -244,23 +255,23 @@ impl ActiveSet {
             Some((set, gram)) if gram.rows() > now.1.rows() => (set, gram),
             _ => now,
         };
-        let mut gram = averages.gram()?;
-        let k = self.k.min(gram.p());
-        if k as f64 >= gram.n {
-            return Err(Error::Data(format!(
-                "{k} features cannot be fitted to {:.0} rows; give a smaller -k or more rows",
-                gram.n
-            )));
-        }
-        let mut notes = self.extract.notes(&gram)?;
-        let chosen = self.extract.choose(&gram, k)?;
-        gram.index.iter_mut().for_each(|j| *j = set[*j as usize]);
+        let gram = Self::gram(set, averages)?;
+        let warnings = pinned::lost(&gram, &self.problem);
+        let (pinned, extract) = (Pinned::new(gram, &self.problem)?, self.extract.as_ref());
+        let mut notes = pinned.notes(extract)?;
+        let chosen = pinned.choose(extract, self.k)?;
         notes.push(("active", set.len().into()));
         notes.push(("window", averages.rows().into()));
         notes.push(("set_changes", self.state.changes.into()));
-        let fit = Fit::new(&gram, &chosen, notes, Vec::new())?;
+        let fit = pinned.refit(&chosen, notes, warnings)?;
         Ok(self.fit.get_or_init(|| fit))
     }
+}
+
+/// The weights of a model on the features of a set, 0 for those that it does without.
+fn weights(set: &[u32], model: &Model) -> Vec<f64> {
+    let weight = |j: &u32| model.index.binary_search(j).map_or(0.0, |at| model.weight[0][at]);
+    set.iter().map(weight).collect()
 }
 
 impl RowLearner for ActiveSet {

@@ -16,8 +16,8 @@ use super::RowLearner;
 use super::averages::{AveragesParams, GRID, RunningAverages, check_target};
 use super::extract::Extract;
 use super::fit::Fit;
-use super::gram::Gram;
-use super::path::{Choose, Path};
+use super::path::Choose;
+use super::pinned::{self, Pinned};
 use super::working::{DAMP, Working};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -100,7 +100,7 @@ impl Averaged {
             )));
         }
         let (p, classes) = (problem.features(), problem.classes.len());
-        budget.take(Self::bytes_for(p, problem.outputs(), &params), "the running averages")?;
+        budget.take(Self::need(&problem, &params), "the running averages")?;
         if params.logistic && classes != 2 {
             return Err(Error::Unsupported(
                 "the logistic loss needs a target of two classes; use --loss squared".into(),
@@ -121,6 +121,11 @@ impl Averaged {
         let sets = if params.choose == Choose::Holdout { 3 } else { 1 };
         let averages = RunningAverages::bytes_for(features, outputs, params.averages.half);
         sets * averages + 16 * (features as u64).pow(2)
+    }
+
+    /// The same for a problem, with what its pinned features add.
+    pub(crate) fn need(problem: &RowProblem, params: &AveragedParams) -> u64 {
+        Self::bytes_for(problem.features(), problem.outputs(), params) + pinned::bytes_for(problem)
     }
 
     /// The averages of every row so far, those set aside included.
@@ -176,9 +181,14 @@ impl Averaged {
             None => self.state.train.gram()?,
             Some(_) => self.averages()?.gram()?,
         };
-        let mut notes = self.extract.notes(&gram)?;
-        let mut warnings = Vec::new();
-        let set = match (self.extract.fixed(&gram), self.params.k) {
+        let mut warnings = pinned::lost(&gram, &self.problem);
+        let pinned = Pinned::new(gram, &self.problem)?;
+        let (gram, extract) = (pinned.free(), self.extract.as_ref());
+        if gram.p() == 0 {
+            return pinned.fit(extract, &[], Vec::new(), warnings);
+        }
+        let mut notes = pinned.notes(extract)?;
+        let set = match (extract.fixed(gram), self.params.k) {
             (Some(set), _) => set?,
             (None, Some(k)) => {
                 if k > gram.p() {
@@ -187,40 +197,31 @@ impl Averaged {
                         gram.p()
                     ));
                 }
-                self.extract.choose(&gram, k.min(gram.p()))?
+                pinned.choose(extract, k)?
             }
             (None, None) => {
-                let set = self.best_size(&gram)?;
+                let set = self.best_size(&pinned)?;
                 notes.push(("k_chosen", set.len().into()));
                 set
             }
         };
-        let own = self.extract.weights(&gram, &set).transpose()?;
-        if own.is_none() && set.len() as f64 >= gram.n {
-            return Err(Error::Data(format!(
-                "{} features cannot be fitted to {:.0} rows; give a smaller -k or more rows",
-                set.len(),
-                gram.n
-            )));
-        }
-        match own {
-            Some(b) => Fit::with(&gram, &set, &b, notes, warnings),
-            None => Fit::new(&gram, &set, notes, warnings),
-        }
+        pinned.fit(extract, &set, notes, warnings)
     }
 
-    fn best_size(&self, gram: &Gram) -> Result<Vec<usize>> {
-        let most = |gram: &Gram| gram.p().min((gram.n / 2.0) as usize).max(1);
+    fn best_size(&self, pinned: &Pinned) -> Result<Vec<usize>> {
+        let extract = self.extract.as_ref();
         match (&self.state.holdout, self.params.choose) {
             (Some(holdout), _) if holdout.rows() > 1 => {
-                let train = self.state.train.gram()?;
-                let path = Path::new(&train, self.extract.rank(&train, most(&train))?)?;
-                let k = path.best_on(&train, holdout);
-                self.extract.choose(gram, k.min(gram.p()))
+                let train = Pinned::new(self.state.train.gram()?, &self.problem)?;
+                let (path, _) = train.path(extract)?;
+                pinned.choose(extract, path.best_on(&train.whole, holdout))
             }
             (_, choose) => {
-                let path = Path::new(gram, self.extract.rank(gram, most(gram))?)?;
-                Ok(path.set(path.best(gram, choose == Choose::Ebic)))
+                let (path, ranking) = pinned.path(extract)?;
+                let k = path.best(&pinned.whole, choose == Choose::Ebic);
+                let mut set = ranking[..k].to_vec();
+                set.sort_unstable();
+                Ok(set)
             }
         }
     }

@@ -50,8 +50,7 @@ impl Contest {
         let params = AveragedParams { choose: Choose::Bic, ..params };
         let plain = AveragedParams { logistic: false, ..params };
         budget.check(
-            2 * Averaged::bytes_for(problem.features(), 1, &params)
-                + 8 * (HELD * problem.features()) as u64,
+            2 * Averaged::need(problem, &params) + 8 * (HELD * problem.features()) as u64,
             "two running averages",
         )?;
         let make =

@@ -4,7 +4,7 @@ use super::gram::{Gram, JITTER, Model, solve};
 use crate::block::FeatureId;
 use crate::error::Result;
 use crate::row::RowProblem;
-use crate::selection::{Selected, Selection, Value};
+use crate::selection::{CovariateWeight, Selected, Selection, Value};
 
 /// Added to the diagonal for the scores of a singular system: past the error of f32 products.
 const SINGULAR: f64 = 1e-3;
@@ -59,22 +59,8 @@ impl Fit {
 
     /// What results show of it.
     pub(crate) fn selection(&self, method: &'static str, problem: &RowProblem) -> Selection {
-        let selected = self.model.index.iter().enumerate().map(|(at, j)| Selected {
-            id: FeatureId::new(u64::from(*j)),
-            name: problem.names[*j as usize].clone(),
-            source: 0,
-            arrival: u64::from(*j),
-            order: at,
-            group: None,
-            coefficient: self.model.weight.iter().map(|w| w[at]).collect(),
-            score: self.score[at],
-            p_value: None,
-            mean: self.mean[at],
-            missing: 0,
-        });
         let mut selection = Selection {
             method,
-            selected: selected.collect(),
             intercept: self.model.intercept.clone(),
             score_kind: "loss increase if removed",
             loss: Some(self.loss),
@@ -82,6 +68,29 @@ impl Fit {
             warnings: self.warnings.clone(),
             ..Selection::default()
         };
+        for (at, j) in self.model.index.iter().enumerate() {
+            let name = problem.names[*j as usize].clone();
+            let coefficient: Vec<f64> = self.model.weight.iter().map(|w| w[at]).collect();
+            if problem.is_covariate(*j) {
+                selection.covariates.push(CovariateWeight { name, coefficient });
+                continue;
+            }
+            let always = problem.always.binary_search(j).is_ok();
+            let list = if always { &mut selection.always } else { &mut selection.selected };
+            list.push(Selected {
+                id: FeatureId::new(u64::from(*j)),
+                name,
+                source: 0,
+                arrival: u64::from(*j),
+                order: list.len(),
+                group: None,
+                coefficient,
+                score: self.score[at],
+                p_value: None,
+                mean: self.mean[at],
+                missing: 0,
+            });
+        }
         selection.sort();
         selection
     }

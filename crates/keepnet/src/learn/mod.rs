@@ -33,6 +33,7 @@ mod packed;
 pub mod path;
 pub mod penalised;
 mod penalty;
+mod pinned;
 mod product;
 pub mod rda;
 pub mod rda_sadmm;

@@ -55,7 +55,7 @@ struct Live {
     s: Symmetric,
     xy: Vec<Vec<f64>>,
     b: Vec<Vec<f64>>,
-    /// `S b`.
+    /// `S b`; like `xy` and `b` filled up to the width of `s`.
     product: Vec<f64>,
 }
 
@@ -86,7 +86,7 @@ impl Ofsa {
         let p = gram.p();
         let mut live = Live::new(gram);
         let eta = self.params.step / (live.s.largest_eigenvalue() + self.params.ridge);
-        let mut alive = vec![true; p];
+        let mut alive = live.all();
         let mut count = p;
         for e in 1..=self.params.iterations {
             if count == k {
@@ -107,7 +107,7 @@ impl Ofsa {
             if 10 * next <= 9 * live.s.p() || next == k {
                 let keep: Vec<usize> = (0..alive.len()).filter(|at| alive[*at]).collect();
                 live.compact(&keep);
-                alive = vec![true; next];
+                alive = live.all();
             }
         }
         (0..alive.len()).filter(|at| alive[*at]).map(|at| live.place[at]).collect()
@@ -143,10 +143,26 @@ fn weakest(size: &[f64], count: usize) -> Vec<usize> {
 
 impl Live {
     fn new(gram: &Gram) -> Self {
-        let p = gram.p();
-        let b = vec![vec![0.0; p]; gram.xy.len()];
-        let product = vec![0.0; p];
-        Self { place: (0..p).collect(), s: Symmetric::of(gram), xy: gram.xy.clone(), b, product }
+        let s = Symmetric::of(gram);
+        let filled = |v: &Vec<f64>| {
+            let mut v = v.clone();
+            v.resize(s.width(), 0.0);
+            v
+        };
+        Self {
+            place: (0..gram.p()).collect(),
+            xy: gram.xy.iter().map(filled).collect(),
+            b: vec![vec![0.0; s.width()]; gram.xy.len()],
+            product: vec![0.0; s.width()],
+            s,
+        }
+    }
+
+    /// Everyone alive; what only fills up the width is not.
+    fn all(&self) -> Vec<bool> {
+        let mut alive = vec![true; self.s.p()];
+        alive.resize(self.s.width(), false);
+        alive
     }
 
     fn descend(&mut self, eta: f64, ridge: f64, alive: &[bool]) {
@@ -167,8 +183,13 @@ impl Live {
 
     fn compact(&mut self, keep: &[usize]) {
         self.s.keep(keep);
-        self.product.truncate(keep.len());
-        let take = |v: &Vec<f64>| keep.iter().map(|at| v[*at]).collect();
+        let width = self.s.width();
+        self.product.truncate(width);
+        let take = |v: &Vec<f64>| {
+            let mut v: Vec<f64> = keep.iter().map(|at| v[*at]).collect();
+            v.resize(width, 0.0);
+            v
+        };
         self.xy = self.xy.iter().map(take).collect();
         self.b = self.b.iter().map(take).collect();
         self.place = keep.iter().map(|at| self.place[*at]).collect();

@@ -4,10 +4,13 @@
 //! x <- (x / eta_t - g + u + rho z) / (1 / eta_t + rho),   eta_t = rate / sqrt t;  then `sadmm`
 //! ```
 //!
-//! `rate` defaults to `0.1 / sqrt p`. Cost O(p) a row. Source: Suzuki, ICML 2013, Algorithm 1 (with
-//! `A = I`, `B = -I`); Ouyang, He, Tran and Gray, ICML 2013, whose step in `x` is the same apart from
-//! the sign of `u`. The papers' text was not at hand, public implementations of the second were; the
-//! slides' regression rows of this rival are not reproduced.
+//! The same as `x - eta_t / gamma (g - u + rho (x - z))` with `gamma = 1 + rho eta_t`. `rate` defaults
+//! to `0.1 / sqrt p`. Cost O(p) a row. Source: Suzuki, "Dual averaging and proximal gradient descent
+//! for online alternating direction multiplier method", ICML 2013 (OPG-ADMM, with the constraint
+//! `x = z`), whose text was not at hand; checked against an implementation that cites it
+//! (tyDLin/SPDPEGD on GitHub, `FL/OPG_ADMM.m`), which has the second form with a fixed
+//! `eta / gamma` and reports the mean of `x`. The slides' regression rows of this rival are not
+//! reproduced.
 
 use serde::{Deserialize, Serialize};
 

@@ -50,19 +50,28 @@ impl std::str::FromStr for Choose {
 
 /// The nested models of a ranking.
 pub struct Path {
-    ranking: Vec<usize>,
+    /// What every model has, then the ranking.
+    order: Vec<usize>,
+    /// How many of these every model has.
+    fixed: usize,
     factor: Mat<f64>,
     /// For each output `L^-1 s`.
     z: Vec<Vec<f64>>,
-    /// For each output the residual variance with 0, 1, 2, ... features.
+    /// For each output the residual variance with 0, 1, 2, ... features of the order.
     pub rss: Vec<Vec<f64>>,
 }
 
 impl Path {
     /// Models of the first 0, 1, 2, ... features of `ranking`.
     pub fn new(gram: &Gram, ranking: Vec<usize>) -> Result<Self> {
-        let m = ranking.len();
-        let mut s = gather(&gram.s, &ranking);
+        Self::after(gram, &[], &ranking)
+    }
+
+    /// Models that all have `fixed`, and the first 0, 1, 2, ... of `ranking`.
+    pub(crate) fn after(gram: &Gram, fixed: &[usize], ranking: &[usize]) -> Result<Self> {
+        let order = [fixed, ranking].concat();
+        let m = order.len();
+        let mut s = gather(&gram.s, &order);
         for j in 0..m {
             s[(j, j)] += JITTER;
         }
@@ -74,7 +83,7 @@ impl Path {
         })?;
         let factor = llt.L().to_owned();
         let mut z: Vec<Vec<f64>> =
-            gram.xy.iter().map(|xy| ranking.iter().map(|j| xy[*j]).collect()).collect();
+            gram.xy.iter().map(|xy| order.iter().map(|j| xy[*j]).collect()).collect();
         for z in &mut z {
             for j in 0..m {
                 z[j] /= factor[(j, j)];
@@ -90,20 +99,27 @@ impl Path {
             });
             std::iter::once(*yy).chain(drop).collect()
         });
-        Ok(Self { rss: rss.collect(), ranking, factor, z })
+        Ok(Self { rss: rss.collect(), order, fixed: fixed.len(), factor, z })
     }
 
-    /// The size of least information criterion, at least 1.
+    /// Features that are ranked.
+    fn ranked(&self) -> usize {
+        self.order.len() - self.fixed
+    }
+
+    /// The size of least information criterion, at least 1; like every size here it does not
+    /// count what all models have.
     #[must_use]
     pub fn best(&self, gram: &Gram, extended: bool) -> usize {
         let n = gram.n;
         let price = n.ln() + if extended { 2.0 * (gram.p() as f64).ln() } else { 0.0 };
         let score = |k: usize| {
-            self.rss.iter().map(|rss| n * rss[k].max(f64::MIN_POSITIVE).ln()).sum::<f64>()
+            let rss = self.rss.iter().map(|rss| rss[self.fixed + k]);
+            rss.map(|rss| n * rss.max(f64::MIN_POSITIVE).ln()).sum::<f64>()
                 + k as f64 * self.rss.len() as f64 * price
         };
         let better = |a: &usize, b: &usize| score(*a).total_cmp(&score(*b));
-        (1..=self.ranking.len()).min_by(better).unwrap_or(1)
+        (1..=self.ranked()).min_by(better).unwrap_or(1)
     }
 
     /// The smallest size whose error on `holdout` is within one standard error of the least,
@@ -113,9 +129,12 @@ impl Path {
     /// `sqrt(4 error E (f_k - f_best)^2 / n)`: a few noise features never cost more than that.
     #[must_use]
     pub fn best_on(&self, gram: &Gram, holdout: &RunningAverages) -> usize {
-        let model = |k: usize| gram.model(&self.ranking[..k], &self.weights(k));
+        let model = |k: usize| {
+            let size = self.fixed + k;
+            gram.model(&self.order[..size], &self.weights(size))
+        };
         let grid = std::iter::successors(Some(1), |k| Some(k + 1 + k / 20))
-            .take_while(|k| *k <= self.ranking.len());
+            .take_while(|k| *k <= self.ranked());
         let error = |k| (k, holdout.error_of(&model(k)).iter().sum::<f64>());
         let tried: Vec<(usize, f64)> = grid.map(error).collect();
         let Some((best, least)) = tried.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)) else {
@@ -129,7 +148,7 @@ impl Path {
         tried.iter().find(close).map_or(best, |(k, _)| *k)
     }
 
-    /// Least squares on the first `k` of the ranking: `L_k' b = z_k`.
+    /// Least squares on the first `k` of the order: `L_k' b = z_k`.
     fn weights(&self, k: usize) -> Vec<Vec<f64>> {
         let solve = |z: &Vec<f64>| {
             let mut b = z[..k].to_vec();
@@ -140,14 +159,6 @@ impl Path {
             b
         };
         self.z.iter().map(solve).collect()
-    }
-
-    /// The first `k` of the ranking, ascending.
-    #[must_use]
-    pub fn set(&self, k: usize) -> Vec<usize> {
-        let mut set = self.ranking[..k].to_vec();
-        set.sort_unstable();
-        set
     }
 }
 

@@ -24,10 +24,13 @@ const PANEL: usize = 192;
 /// Strips that a block passes before the next one: their part of the triangle stays in cache.
 const GROUP: usize = 4;
 
-/// Rows of a panel: strips and sides divide it. Where the triangle itself fits the cache, fewer
-/// leave room for it.
+/// Rows of the least panel; strips and sides divide it.
+const LEAST: usize = PANEL / 4;
+
+/// Rows of a panel. A long triangle comes from memory, and a high panel reads each strip less
+/// often; a small one stays in the outer cache, and a low panel leaves its blocks in the inner one.
 fn height(p: usize) -> usize {
-    if p > 2000 { PANEL } else { PANEL / 2 }
+    if p > 2000 { PANEL } else { LEAST }
 }
 
 /// A width of numbers: of block products, or of the triangle itself.
@@ -186,7 +189,7 @@ fn panel<T: Product, S: Product, const N: usize>(
     sides: &mut Vec<T>,
 ) {
     let (from, to) = (rows.start, rows.end);
-    let height = (to - from).next_multiple_of(PANEL / 2);
+    let height = (to - from).next_multiple_of(LEAST);
     gather::<T, N>(blocks, from, height, sides);
     for group in (0..to).step_by(GROUP * N) {
         let mut rest = sides.as_slice();

@@ -13,7 +13,7 @@ use crate::snapshot::{self, Identity};
 /// Running averages with the names of what they average.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedAverages {
-    /// Features and classes.
+    /// Features, covariates and classes; which are always kept is asked when a model is extracted.
     pub problem: RowProblem,
     /// The averages.
     pub averages: RunningAverages,
@@ -23,6 +23,8 @@ pub struct SavedAverages {
 struct Body {
     names: Vec<String>,
     classes: Vec<String>,
+    /// How many of the last names are covariates.
+    covariates: usize,
     averages: RunningAverages,
 }
 
@@ -34,17 +36,18 @@ fn identity() -> Identity {
 impl SavedAverages {
     /// The bytes of a file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let (names, classes) = (self.problem.names.clone(), self.problem.classes.clone());
-        let body = Body { names, classes, averages: self.averages.clone() };
+        let RowProblem { names, classes, covariates, .. } = self.problem.clone();
+        let body = Body { names, classes, covariates, averages: self.averages.clone() };
         snapshot::seal(&identity(), &snapshot::encode(&body)?)
     }
 
     /// Reads what [`SavedAverages::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let Body { names, classes, averages } =
+        let Body { names, classes, covariates, averages } =
             snapshot::decode(snapshot::open(&identity(), bytes)?)?;
-        let problem = RowProblem { names, classes };
+        let problem = RowProblem { names, classes, covariates, always: Vec::new() };
         let fits = averages.features() == problem.features()
+            && covariates <= problem.features()
             && averages.classes() == problem.classes.len();
         if !fits || !averages.sound() {
             return Err(Error::Snapshot("its parts do not fit together".into()));
@@ -69,6 +72,13 @@ impl SavedAverages {
         let (a, b) = (&self.problem, &other.problem);
         if a.names != b.names {
             return Err(differ("feature", &a.names, &b.names));
+        }
+        if a.covariates != b.covariates {
+            return Err(Error::Data(format!(
+                "one file has {} covariates and the other {}; only averages of the same columns \
+                 can be merged",
+                a.covariates, b.covariates
+            )));
         }
         if a.classes != b.classes {
             return Err(differ("class", &a.classes, &b.classes));

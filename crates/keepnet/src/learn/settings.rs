@@ -99,15 +99,14 @@ fn build_from(
     extract: Box<dyn Extract>,
     budget: Budget,
 ) -> Result<Box<dyn RowLearner>> {
-    let (p, outputs) = (problem.features(), problem.outputs());
-    let need = Averaged::bytes_for(p, outputs, &params);
+    let need = Averaged::need(problem, &params);
     let tight = budget.limit().filter(|limit| need > *limit && !params.logistic);
     let asked: usize = spec.get("active", 0, "a whole number of features")?;
     let active = match (asked, tight) {
         (0, None) => {
             return Ok(Box::new(Averaged::new(problem.clone(), params, extract, budget)?));
         }
-        (0, Some(limit)) => ActiveSetParams::fitting(limit, p),
+        (0, Some(limit)) => ActiveSetParams::fitting(limit, problem),
         (asked, _) => asked,
     };
     let active = ActiveSetParams { active, seed: spec.seed };

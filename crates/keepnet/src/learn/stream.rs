@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::averages::check_target;
 use super::gram::largest;
+use super::pinned;
 use super::{AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract};
 use super::{RowLearner, RunningAverages};
 use crate::block::FeatureId;
@@ -106,6 +107,7 @@ impl<R: Rule> Streaming<R> {
         preset: &'static str,
     ) -> Result<Self> {
         problem.check()?;
+        pinned::refuse(problem, R::NAME)?;
         if problem.outputs() > 1 {
             return Err(Error::Unsupported(format!(
                 "{} works on numbers or two classes, the target has {}; use annealed-ridge",

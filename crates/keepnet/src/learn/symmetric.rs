@@ -1,34 +1,50 @@
 //! A symmetric matrix in f32, half of it stored, for methods that multiply by it many times.
 //!
 //! ```text
-//! y_i = sum_j s_ij x_j     row i below the diagonal serves y_i and every y_j, j < i, at once
+//! y_i = sum_j s_ij x_j     row i left of the diagonal serves y_i and every y_j, j < i, at once
 //! ```
 //!
-//! A product reads `2 p^2` bytes, a quarter of what a full f64 matrix would take, and sums in
-//! f64; each sum has its own fixed order. Four rows are taken together, so that `x` and `y` are
-//! read and written once for all of them.
+//! Rows go in bands of four: a band holds the columns left of its square on the diagonal and the
+//! square itself, whole, so that a product is one loop over vectors in which `x` and `y` are read
+//! and written once for four rows. Rows are filled up with zeros to whole bands. A product reads
+//! `2 p^2` bytes, a quarter of what a full f64 matrix would take, and sums in f64; each sum has its
+//! own fixed order.
 
 use super::gram::Gram;
-use super::packed::start;
 use crate::kernel::Element;
 use crate::vector::{Vector, on_best};
 
-/// Rows that are taken together, and columns of a step.
-const ROWS: usize = 4;
+/// Rows of a band, and columns of a step.
+const BAND: usize = 4;
 
-/// The lower triangle, row after row.
+/// The bands, one after another; row after row within each.
 pub(crate) struct Symmetric {
     p: usize,
     s: Vec<f32>,
 }
 
+/// Where band `b` starts: the bands before have `4 (4 b' + 4)` entries each.
+fn start(b: usize) -> usize {
+    BAND * BAND * (b * (b + 1) / 2)
+}
+
 impl Symmetric {
     /// The correlations of a Gram.
     pub(crate) fn of(gram: &Gram) -> Self {
-        let p = gram.p();
-        let mut s = Vec::with_capacity(start(p));
+        Self::from(gram.p(), |i, out| {
+            out.iter_mut().zip(gram.column(i)).for_each(|(out, s)| *out = *s as f32);
+        })
+    }
+
+    /// `fill` writes the first entries of row `i`, as many as there is room for or fewer.
+    fn from(p: usize, mut fill: impl FnMut(usize, &mut [f32])) -> Self {
+        let bands = p.div_ceil(BAND);
+        let mut s = vec![0.0; start(bands)];
         for i in 0..p {
-            s.extend(gram.column(i)[..=i].iter().map(|v| *v as f32));
+            let (band, row) = (i / BAND, i % BAND);
+            let length = BAND * (band + 1);
+            let from = start(band) + row * length;
+            fill(i, &mut s[from..from + length.min(p)]);
         }
         Self { p, s }
     }
@@ -38,50 +54,39 @@ impl Symmetric {
         self.p
     }
 
+    /// Length of the vectors of a product: `p` filled up to whole bands.
+    pub(crate) fn width(&self) -> usize {
+        self.p.next_multiple_of(BAND)
+    }
+
     /// The rows and columns `keep`, ascending.
     pub(crate) fn keep(&mut self, keep: &[usize]) {
-        let mut s = Vec::with_capacity(start(keep.len()));
-        for (i, from) in keep.iter().enumerate() {
-            let row = &self.s[start(*from)..start(from + 1)];
-            s.extend(keep[..=i].iter().map(|j| row[*j]));
-        }
-        (self.p, self.s) = (keep.len(), s);
+        let old = std::mem::take(&mut self.s);
+        let row = |i: usize| {
+            let length = BAND * (i / BAND + 1);
+            &old[start(i / BAND) + i % BAND * length..][..length]
+        };
+        *self = Self::from(keep.len(), |i, out| {
+            let from = row(keep[i]);
+            // Of the square on the diagonal the part to the right may lie in another band.
+            let (left, right) = out.split_at_mut(i + 1);
+            left.iter_mut().zip(keep).for_each(|(out, j)| *out = from[*j]);
+            right.iter_mut().zip(&keep[i + 1..]).for_each(|(out, j)| *out = row(*j)[keep[i]]);
+        });
     }
 
-    /// `y = S x`.
+    /// `y = S x`; both have [`Symmetric::width`] entries, those of `x` beyond `p` zero.
     pub(crate) fn times(&self, x: &[f64], y: &mut [f64]) {
-        y.fill(0.0);
-        let whole = self.p / ROWS * ROWS;
-        for top in (0..whole).step_by(ROWS) {
-            let rows: [&[f32]; ROWS] = std::array::from_fn(|r| &self.s[start(top + r)..][..top]);
-            let factor: [f64; ROWS] = std::array::from_fn(|r| x[top + r]);
-            let sums = on_best!(v => left_part(v, rows, x, factor, y));
-            for (r, sum) in sums.into_iter().enumerate() {
-                y[top + r] += sum;
-                self.corner(top + r, top, x, y);
-            }
-        }
-        for i in whole..self.p {
-            self.corner(i, 0, x, y);
-        }
-    }
-
-    /// Row `i` from column `left` to the diagonal.
-    fn corner(&self, i: usize, left: usize, x: &[f64], y: &mut [f64]) {
-        let row = &self.s[start(i)..start(i + 1)];
-        for j in left..i {
-            let s = f64::from(row[j]);
-            y[i] += s * x[j];
-            y[j] += s * x[i];
-        }
-        y[i] += f64::from(row[i]) * x[i];
+        debug_assert!(x.len() == self.width() && y.len() == self.width());
+        on_best!(v => product(v, &self.s, x, y));
     }
 
     /// The largest eigenvalue: power iterations from the vector of ones, at most 30, fewer where
     /// the value no longer moves. At least 1, which the unit diagonal guarantees.
     pub(crate) fn largest_eigenvalue(&self) -> f64 {
         let mut v = vec![1.0 / (self.p as f64).sqrt(); self.p];
-        let mut next = vec![0.0; self.p];
+        v.resize(self.width(), 0.0);
+        let mut next = vec![0.0; self.width()];
         let mut norm = 1.0;
         for _ in 0..30 {
             self.times(&v, &mut next);
@@ -99,34 +104,41 @@ impl Symmetric {
     }
 }
 
-/// Four rows left of their square on the diagonal: `y += rows' factor`, and the sums `rows x`.
+/// Every band: its rows times `x`, and its part left of the diagonal, turned, times the band's
+/// own `x`.
 #[inline(always)]
-fn left_part<V: Vector>(
-    v: V,
-    rows: [&[f32]; ROWS],
-    x: &[f64],
-    factor: [f64; ROWS],
-    y: &mut [f64],
-) -> [f64; ROWS] {
-    let [a, b, c, d] = rows;
-    let (a, b) = (a.as_chunks::<ROWS>().0, b.as_chunks::<ROWS>().0);
-    let (c, d) = (c.as_chunks::<ROWS>().0, d.as_chunks::<ROWS>().0);
-    let (x, y) = (x.as_chunks::<ROWS>().0, y.as_chunks_mut::<ROWS>().0);
-    let (mut s0, mut s1, mut s2, mut s3) = (v.splat(0.0), v.splat(0.0), v.splat(0.0), v.splat(0.0));
-    let [f0, f1, f2, f3] =
-        [v.splat(factor[0]), v.splat(factor[1]), v.splat(factor[2]), v.splat(factor[3])];
-    for (((((a, b), c), d), x), y) in a.iter().zip(b).zip(c).zip(d).zip(x).zip(y) {
-        let (a, b) = (f32::load(v, a), f32::load(v, b));
-        let (c, d) = (f32::load(v, c), f32::load(v, d));
-        let x = v.load64(x);
-        s0 = v.fma(a, x, s0);
-        s1 = v.fma(b, x, s1);
-        s2 = v.fma(c, x, s2);
-        s3 = v.fma(d, x, s3);
-        let first = v.fma(b, f1, v.fma(a, f0, v.load64(y)));
-        *y = v.store(v.fma(d, f3, v.fma(c, f2, first)));
+fn product<V: Vector>(v: V, s: &[f32], x: &[f64], y: &mut [f64]) {
+    let (x, y) = (x.as_chunks::<BAND>().0, y.as_chunks_mut::<BAND>().0);
+    let mut rest = s.as_chunks::<BAND>().0;
+    for band in 0..x.len() {
+        let (rows, tail) = rest.split_at(BAND * (band + 1));
+        rest = tail;
+        let (a, rows) = rows.split_at(band + 1);
+        let (b, rows) = rows.split_at(band + 1);
+        let (c, d) = rows.split_at(band + 1);
+        let f = x[band].map(|x| v.splat(x));
+        let mut sums = [v.splat(0.0); BAND];
+        let left = a[..band].iter().zip(&b[..band]).zip(&c[..band]).zip(&d[..band]);
+        for ((((a, b), c), d), (x, y)) in left.zip(x.iter().zip(y.iter_mut())) {
+            let (a, b) = (f32::load(v, a), f32::load(v, b));
+            let (c, d) = (f32::load(v, c), f32::load(v, d));
+            let x = v.load64(x);
+            sums[0] = v.fma(a, x, sums[0]);
+            sums[1] = v.fma(b, x, sums[1]);
+            sums[2] = v.fma(c, x, sums[2]);
+            sums[3] = v.fma(d, x, sums[3]);
+            let first = v.fma(b, f[1], v.fma(a, f[0], v.load64(y)));
+            *y = v.store(v.fma(d, f[3], v.fma(c, f[2], first)));
+        }
+        let own = v.load64(&x[band]);
+        for (sum, row) in sums.iter_mut().zip([a, b, c, d]) {
+            *sum = v.fma(f32::load(v, &row[band]), own, *sum);
+        }
+        for (y, sum) in y[band].iter_mut().zip(sums) {
+            let [a, b, c, d] = v.store(sum);
+            *y = (a + b) + (c + d);
+        }
     }
-    [v.store(s0), v.store(s1), v.store(s2), v.store(s3)].map(|sum| sum.iter().sum())
 }
 
 #[cfg(test)]
@@ -139,8 +151,9 @@ mod tests {
         let gram = crate::learn::testing::gram(80, 43, 4);
         let mut matrix = Symmetric::of(&gram);
         let mut alive: Vec<usize> = (0..43).collect();
-        for _ in 0..3 {
-            let x: Vec<f64> = (0..alive.len()).map(|i| (i as f64).sin()).collect();
+        for _ in 0..4 {
+            let mut x: Vec<f64> = (0..alive.len()).map(|i| (i as f64).sin()).collect();
+            x.resize(matrix.width(), 0.0);
             let mut y = vec![9.0; x.len()];
             matrix.times(&x, &mut y);
             for (i, y) in alive.iter().zip(&y) {
