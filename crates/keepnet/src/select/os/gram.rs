@@ -31,6 +31,9 @@ const LOOK: usize = 16;
 const COMPANY: usize = 4;
 /// Share of the room under the bound that the distance may take once it has been shortened.
 const SHARE: f64 = 0.5;
+/// Bounds that may fail before the gradient is brought up to date for columns whose products are
+/// cheap.
+const PATIENCE: usize = 64;
 
 pub(super) struct GramWork {
     y: Vec<Vec<f64>>,
@@ -41,6 +44,8 @@ pub(super) struct GramWork {
     anchors: Vec<Anchor>,
     /// Counts the changes of the anchors.
     version: u64,
+    /// Bounds that failed since then and were left at that.
+    wasted: usize,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -74,7 +79,7 @@ impl GramWork {
         };
         let yy = y.iter().map(square).sum::<f64>() / frame.weight_sum();
         let (state, block) = (State::default(), Block::default());
-        Self { y, yy, state, block, anchors: Vec::new(), version: 0 }
+        Self { y, yy, state, block, anchors: Vec::new(), version: 0, wasted: 0 }
     }
 
     fn gram_times(&self, model: &Model, c: usize, w: &[f64]) -> Vec<f64> {
@@ -193,6 +198,12 @@ impl Work for GramWork {
             // It most likely comes in: its products will be needed.
             return false;
         }
+        if self.block.rows.has(t, x) && self.wasted < PATIENCE {
+            // Its products are there or cheap: a sharper bound would cost more.
+            self.wasted += 1;
+            return false;
+        }
+        self.wasted = 0;
         self.approach(model, SHARE * (limit - old) / norm);
         self.old(model, t, x) + norm * self.distance(model) < limit
     }
