@@ -34,15 +34,14 @@ fn folder() -> Folder {
     let folder = Folder::new();
     let text = |row: &[f64]| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     let all = (0..ROWS).map(|i| format!("r{i},{},{}", text(&x[i]), y[i]));
-    folder.write("all.csv", &table("id,a,b,c,d,e,f,age,y", all));
+    folder.write("all.csv", table("id,a,b,c,d,e,f,age,y", all));
     let features = (0..ROWS).map(|i| format!("r{i},{}", text(&x[i][..6])));
-    folder.write("x.csv", &table("id,a,b,c,d,e,f", features));
+    folder.write("x.csv", table("id,a,b,c,d,e,f", features));
     let bare = (0..ROWS).map(|i| format!("{},{}", text(&x[i][..6]), y[i]));
-    folder.write("bare.csv", &table("a,b,c,d,e,f,y", bare));
-    folder.write("age.csv", &table("age", (0..ROWS).map(|i| x[i][6].to_string())));
+    folder.write("bare.csv", table("a,b,c,d,e,f,y", bare));
+    folder.write("age.csv", table("age", (0..ROWS).map(|i| x[i][6].to_string())));
     let back = (0..ROWS).rev().filter(|i| *i != 7);
-    folder
-        .write("side.csv", &table("id,age,y", back.map(|i| format!("r{i},{},{}", x[i][6], y[i]))));
+    folder.write("side.csv", table("id,age,y", back.map(|i| format!("r{i},{},{}", x[i][6], y[i]))));
     folder
 }
 
