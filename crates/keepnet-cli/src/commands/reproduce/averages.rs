@@ -54,7 +54,7 @@ pub const LARGE: Figure = Figure {
     what: "running averages, regression, p 10,000, n 10,000: detection, RMSE and seconds",
     repeats: 1,
     settings: &["beta"],
-    time: "the default (beta 0.1) takes 5 to 10 minutes and about 3 GB",
+    time: "the default (beta 0.1) takes 5 to 10 minutes and about 3 GB, the three rows of the paper three times that",
     remark: "One repeat; --set beta=1 and --set beta=0.01 are the other rows. OFSA has 3,000 iterations.",
     run: large,
 };
