@@ -148,7 +148,8 @@ impl Beside {
 /// What `--covar` stands for: `FILE`, `FILE:COL,COL`, or columns of the input.
 pub(crate) fn covariates(
     spec: Option<&str>,
-    (files, columns): (&[(String, Format)], &[(String, ColumnKind)]),
+    files: &[(String, Format)],
+    columns: &[(String, ColumnKind)],
     key: &[String],
     options: &OpenOptions,
 ) -> Result<Covariates> {

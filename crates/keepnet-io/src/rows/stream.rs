@@ -54,7 +54,7 @@ impl RowStream {
         };
         let weight = spec.weight.as_deref().map(|w| column(w, "--sample-weight")).transpose()?;
         let offset = spec.offset.as_deref().map(|o| column(o, "--offset")).transpose()?;
-        let covariates = covariates(spec.covar.as_deref(), (&files, &columns), &spec.key, options)?;
+        let covariates = covariates(spec.covar.as_deref(), &files, &columns, &spec.key, options)?;
         let (inside, beside) = match covariates {
             Covariates::None => (Vec::new(), None),
             Covariates::Inside(columns) => (columns, None),
