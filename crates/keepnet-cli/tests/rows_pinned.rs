@@ -34,15 +34,14 @@ fn folder() -> Folder {
     let folder = Folder::new();
     let text = |row: &[f64]| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     let all = (0..ROWS).map(|i| format!("r{i},{},{}", text(&x[i]), y[i]));
-    folder.write("all.csv", &table("id,a,b,c,d,e,f,age,y", all));
+    folder.write("all.csv", table("id,a,b,c,d,e,f,age,y", all));
     let features = (0..ROWS).map(|i| format!("r{i},{}", text(&x[i][..6])));
-    folder.write("x.csv", &table("id,a,b,c,d,e,f", features));
+    folder.write("x.csv", table("id,a,b,c,d,e,f", features));
     let bare = (0..ROWS).map(|i| format!("{},{}", text(&x[i][..6]), y[i]));
-    folder.write("bare.csv", &table("a,b,c,d,e,f,y", bare));
-    folder.write("age.csv", &table("age", (0..ROWS).map(|i| x[i][6].to_string())));
+    folder.write("bare.csv", table("a,b,c,d,e,f,y", bare));
+    folder.write("age.csv", table("age", (0..ROWS).map(|i| x[i][6].to_string())));
     let back = (0..ROWS).rev().filter(|i| *i != 7);
-    folder
-        .write("side.csv", &table("id,age,y", back.map(|i| format!("r{i},{},{}", x[i][6], y[i]))));
+    folder.write("side.csv", table("id,age,y", back.map(|i| format!("r{i},{},{}", x[i][6], y[i]))));
     folder
 }
 
@@ -136,7 +135,7 @@ fn rows_of_other_files_join_by_key() {
     assert_eq!(names, ["a", "age", "b"]);
     let all = folder.read("all.csv");
     let without: Vec<&str> = all.lines().filter(|line| !line.starts_with("r7,")).collect();
-    folder.write("seven.csv", &(without.join("\n") + "\n"));
+    folder.write("seven.csv", without.join("\n") + "\n");
     let plain = folder.select(&format!("seven.csv --exclude id --target y --covar age {base}"));
     same(&by_key, &plain);
     folder.run("select x.csv --key no --target side.csv:y -k 1 --method ols").refused(1, &["no"]);
@@ -172,6 +171,6 @@ fn what_cannot_be_pinned_is_refused_with_the_reason() {
     folder
         .run(&format!("{base} --method ols --covar short.csv"))
         .refused(1, &["short.csv", "row 2"]);
-    folder.write("long.csv", &("v\n".to_string() + &"1\n2\n".repeat(300)));
+    folder.write("long.csv", "v\n".to_string() + &"1\n2\n".repeat(300));
     folder.run(&format!("{base} --method ols --covar long.csv")).refused(1, &["long.csv", "600"]);
 }
