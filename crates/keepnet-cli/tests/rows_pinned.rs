@@ -135,7 +135,7 @@ fn rows_of_other_files_join_by_key() {
     assert_eq!(names, ["a", "age", "b"]);
     let all = folder.read("all.csv");
     let without: Vec<&str> = all.lines().filter(|line| !line.starts_with("r7,")).collect();
-    folder.write("seven.csv", &(without.join("\n") + "\n"));
+    folder.write("seven.csv", without.join("\n") + "\n");
     let plain = folder.select(&format!("seven.csv --exclude id --target y --covar age {base}"));
     same(&by_key, &plain);
     folder.run("select x.csv --key no --target side.csv:y -k 1 --method ols").refused(1, &["no"]);
@@ -171,6 +171,6 @@ fn what_cannot_be_pinned_is_refused_with_the_reason() {
     folder
         .run(&format!("{base} --method ols --covar short.csv"))
         .refused(1, &["short.csv", "row 2"]);
-    folder.write("long.csv", &("v\n".to_string() + &"1\n2\n".repeat(300)));
+    folder.write("long.csv", "v\n".to_string() + &"1\n2\n".repeat(300));
     folder.run(&format!("{base} --method ols --covar long.csv")).refused(1, &["long.csv", "600"]);
 }
