@@ -211,8 +211,11 @@ impl RunningAverages {
         if b > 0 && !self.moments.raw {
             block.row(0).axpy(1.0, &mut shift);
         }
-        for ((row, y), w) in block.rows().zip(block.y()).zip(&row_weight) {
-            add_shifted(row, w / weight, &shift, &mut mean_x);
+        let rows: Vec<Row<'_>> = block.rows().collect();
+        for (rows, w) in rows.chunks(4).zip(row_weight.chunks(4)) {
+            add_shifted(rows, w, weight, &shift, &mut mean_x);
+        }
+        for (y, w) in block.y().iter().zip(&row_weight) {
             for (output, mean) in mean_y.iter_mut().enumerate() {
                 *mean += w / weight * margin(self.classes, *y, output);
             }
@@ -324,11 +327,25 @@ pub(crate) fn check_target(classes: usize, y: f64, weight: f64, row: u64) -> Res
     Ok(())
 }
 
-/// `out_j += scale (x_j - shift_j)`; sparse rows have no shift.
-fn add_shifted(row: Row<'_>, scale: f64, shift: &[f64], out: &mut [f64]) {
-    match row {
-        Row::F32(x) => lanes::add_shifted(scale, x, shift, out),
-        Row::F64(x) => lanes::add_shifted(scale, x, shift, out),
-        Row::Sparse { .. } => row.axpy(scale, out),
+/// `out_j += w_i / total (x_ij - shift_j)` of up to four rows; sparse rows have no shift.
+fn add_shifted(rows: &[Row<'_>], w: &[f64], total: f64, shift: &[f64], out: &mut [f64]) {
+    match (rows, w) {
+        ([Row::F32(a), Row::F32(b), Row::F32(c), Row::F32(d)], &[p, q, r, s]) => {
+            let scale = [p / total, q / total, r / total, s / total];
+            lanes::add_shifted(scale, [a, b, c, d], shift, out);
+        }
+        ([Row::F64(a), Row::F64(b), Row::F64(c), Row::F64(d)], &[p, q, r, s]) => {
+            let scale = [p / total, q / total, r / total, s / total];
+            lanes::add_shifted(scale, [a, b, c, d], shift, out);
+        }
+        _ => {
+            for (row, w) in rows.iter().zip(w) {
+                match row {
+                    Row::F32(x) => lanes::add_shifted([w / total], [x], shift, out),
+                    Row::F64(x) => lanes::add_shifted([w / total], [x], shift, out),
+                    Row::Sparse { .. } => row.axpy(w / total, out),
+                }
+            }
+        }
     }
 }

@@ -31,13 +31,25 @@ pub(crate) fn run<R>(body: impl FnMut() -> R) -> R {
     ARCH.dispatch(Body(body))
 }
 
-/// `out_j += scale (x_j - shift_j)`.
-pub(crate) fn add_shifted<T: Element>(scale: f64, x: &[T], shift: &[f64], out: &mut [f64]) {
+/// `out_j += scale_i (x_ij - shift_j)` of `R` rows, one after the other: `out` is read and written
+/// once for all of them.
+pub(crate) fn add_shifted<T: Element, const R: usize>(
+    scale: [f64; R],
+    x: [&[T]; R],
+    shift: &[f64],
+    out: &mut [f64],
+) {
+    let length = out.len();
+    let (x, shift) = (x.map(|x| &x[..length]), &shift[..length]);
     run(
         #[inline(always)]
         || {
-            for ((out, x), s) in out.iter_mut().zip(x).zip(shift) {
-                *out = scale.mul_add(x.wide() - s, *out);
+            for j in 0..length {
+                let mut sum = out[j];
+                for i in 0..R {
+                    sum = scale[i].mul_add(x[i][j].wide() - shift[j], sum);
+                }
+                out[j] = sum;
             }
         },
     );

@@ -28,6 +28,8 @@ pub(crate) struct Moments {
 
 /// Features that are centred at a time: their line stays in cache on its way into the strips.
 const LINE: usize = 256;
+/// Rows whose lines are multiplied by the target together.
+const TOGETHER: usize = 8;
 
 /// What one block adds, apart from its second moments.
 pub(crate) struct Sums {
@@ -63,24 +65,30 @@ impl Moments {
         self.xx.update(rows, sums.decay, |strips: &mut [T]| {
             for from in (0..p).step_by(LINE) {
                 let part = from..p.min(from + LINE);
-                let mut line = [T::default(); LINE];
+                let mut lines = [[T::default(); LINE]; TOGETHER];
                 let mean = &sums.mean_x[part.clone()];
-                for i in 0..rows {
-                    let out = &mut line[..part.len()];
-                    match i < b {
-                        true => {
-                            centre_row(block.row(i), &part, mean, sums.row_weight[i].sqrt(), out)
+                for first in (0..rows).step_by(TOGETHER) {
+                    let some = first..rows.min(first + TOGETHER);
+                    for (i, line) in some.clone().zip(&mut lines) {
+                        let out = &mut line[..part.len()];
+                        match i < b {
+                            true => {
+                                let root = sums.row_weight[i].sqrt();
+                                centre_row(block.row(i), &part, mean, root, out);
+                            }
+                            false => lanes::centre(f.sqrt(), mean, &old[part.clone()], out),
                         }
-                        false => lanes::centre(f.sqrt(), mean, &old[part.clone()], out),
+                        // The strips of a line begin `rows` strip rows apart.
+                        let pieces = line[..part.len().next_multiple_of(T::WIDTH)].chunks(T::WIDTH);
+                        let places = (from * rows + i * T::WIDTH..).step_by(rows * T::WIDTH);
+                        for (piece, at) in pieces.zip(places) {
+                            strips[at..at + T::WIDTH].copy_from_slice(piece);
+                        }
                     }
+                    let x = lines.each_ref().map(|line| &line[..part.len()]);
                     for (xy, y) in xy.iter_mut().zip(&y) {
-                        kernel::axpy(y[i], out, &mut xy[part.clone()]);
-                    }
-                    // The strips of a line begin `rows` strip rows apart.
-                    let pieces = line[..part.len().next_multiple_of(T::WIDTH)].chunks(T::WIDTH);
-                    let places = (from * rows + i * T::WIDTH..).step_by(rows * T::WIDTH);
-                    for (piece, at) in pieces.zip(places) {
-                        strips[at..at + T::WIDTH].copy_from_slice(piece);
+                        let xy = &mut xy[part.clone()];
+                        kernel::add_combination(&y[some.clone()], &x[..some.len()], xy);
                     }
                 }
             }
