@@ -174,3 +174,39 @@ fn what_cannot_be_pinned_is_refused_with_the_reason() {
     folder.write("long.csv", "v\n".to_string() + &"1\n2\n".repeat(300));
     folder.run(&format!("{base} --method ols --covar long.csv")).refused(1, &["long.csv", "600"]);
 }
+
+#[test]
+fn a_checkpoint_is_refused_once_a_file_of_covariates_has_changed() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    let folder = folder();
+    let lines = std::fs::read_to_string(folder.path("bare.csv")).unwrap();
+    let start = || {
+        Command::new(env!("CARGO_BIN_EXE_keepnet"))
+            .current_dir(folder.path("."))
+            .args(["select", "-", "--format", "csv", "--target", "y", "-k", "2"])
+            .args(["--method", "annealed-ridge", "--covar", "age.csv", "--checkpoint", "c.kn"])
+            .args(["--every", "100", "--output", "r.json", "-q"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let mut child = start();
+    let mut input = child.stdin.take().unwrap();
+    let end = lines.match_indices('\n').nth(300).unwrap().0 + 1;
+    input.write_all(&lines.as_bytes()[..end]).unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(folder.path("c.kn").exists());
+    folder.write("age.csv", table("age", (0..ROWS).map(|i| i.to_string())));
+    let mut child = start();
+    // It may end before it has read everything.
+    let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
+    let again = child.wait_with_output().unwrap();
+    let error = String::from_utf8_lossy(&again.stderr);
+    assert!(!again.status.success() && error.contains("other data"), "{error}");
+}

@@ -33,6 +33,7 @@ pub(crate) struct Beside {
     pub(crate) matching: Matching,
     pub(crate) names: Vec<String>,
     pub(crate) columns: Vec<SeriesValues>,
+    pub(crate) fingerprint: u64,
 }
 
 /// Where covariates are: columns of the stream, or of a file.
@@ -132,7 +133,7 @@ impl Beside {
             }
         };
         let matching = Matching { path: path.into(), rows: file.rows(), keys };
-        Ok(Self { matching, names, columns })
+        Ok(Self { matching, names, columns, fingerprint: file.table.fingerprint() })
     }
 
     /// The numbers of a row of the file, missing ones for no row.

@@ -7,6 +7,7 @@ use super::beside::{Beside, Covariates, KeyColumns, covariates};
 use super::{Chunk, ChunkReader, ChunkValues, open_one};
 use crate::dataset::ColumnKind;
 use crate::names::no_column_or_file;
+use crate::table::Fingerprint;
 use crate::{Format, OpenOptions};
 
 /// A stream of rows: a [`SampleSource`] with its problem.
@@ -81,7 +82,18 @@ impl RowStream {
             features.iter().map(|c| columns[c + label].0.clone()).collect();
         names.extend(beside.iter().flat_map(|beside| beside.names.iter().cloned()));
         let covariates = inside.len() + beside.as_ref().map_or(0, |beside| beside.names.len());
-        let fingerprint = reader.fingerprint();
+        let aside = match &target {
+            TargetAt::Aside(aside) => Some(aside),
+            TargetAt::Column(_) | TargetAt::Label => None,
+        };
+        let mut print = Fingerprint::new();
+        print.number(reader.fingerprint());
+        aside.into_iter().chain(&beside).for_each(|file| print.number(file.fingerprint));
+        for (path, _) in &files[1..] {
+            // The others are opened at their turn; one that is gone is told of then.
+            std::fs::metadata(path).iter().for_each(|meta| print.file(meta));
+        }
+        let fingerprint = print.finish();
         let width = columns.len();
         let mut stream = Self {
             files,
