@@ -237,6 +237,9 @@ impl WholeGroups {
     ) -> Result<()> {
         block.reset(width.max(self.next.len()));
         self.next.drain(..).for_each(|column| block.push(column));
+        // Columns from the first on that are known to be of one group: a long group is looked
+        // through once, and not anew at every widening.
+        let mut known = 0;
         loop {
             while block.room() > 0 && source.next_block(block)? {}
             if block.room() > 0 {
@@ -245,13 +248,14 @@ impl WholeGroups {
             let columns = block.columns();
             let last = groups.of_column(&columns[columns.len() - 1])?;
             let mut cut = columns.len();
-            while cut > 0 && groups.of_column(&columns[cut - 1])? == last {
+            while cut > known && groups.of_column(&columns[cut - 1])? == last {
                 cut -= 1;
             }
-            if cut > 0 {
+            if cut > known || known > 0 && groups.of_column(&columns[0])? != last {
                 self.next = block.split_off(cut);
                 return self.pass(groups, block);
             }
+            known = columns.len();
             block.widen(width);
         }
     }
@@ -297,6 +301,27 @@ mod tests {
         let mut table = Groups::table(pairs).unwrap();
         assert_eq!(table.of(9, "y").unwrap(), 1);
         assert!(table.of(9, "z").unwrap_err().to_string().contains("\"z\""));
+    }
+
+    #[test]
+    fn blocks_end_where_groups_end_however_long_they_are() {
+        // Groups of 5, 1, 7, 2, 4 and 1 columns.
+        static NAMES: [&str; 20] = [
+            "a", "a", "a", "a", "a", "b", "c", "c", "c", "c", "c", "c", "c", "d", "d", "e", "e",
+            "e", "e", "f",
+        ];
+        for width in 1..25 {
+            let (mut groups, mut whole) = (Groups::prefix("_").unwrap(), WholeGroups::default());
+            let (mut source, mut block) = (source(&NAMES), ColumnBlock::new(width));
+            let mut seen: Vec<String> = Vec::new();
+            loop {
+                whole.fill(&mut groups, &mut source, &mut block, width).unwrap();
+                let Some(first) = block.columns().first() else { break };
+                assert_ne!(seen.last(), Some(&first.name), "width {width}");
+                seen.extend(block.columns().iter().map(|column| column.name.clone()));
+            }
+            assert_eq!(seen, NAMES, "width {width}");
+        }
     }
 
     #[test]

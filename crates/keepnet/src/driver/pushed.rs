@@ -110,16 +110,25 @@ impl Pushed {
         let groups = self.driver.groups.as_mut();
         let groups = groups
             .ok_or_else(|| Error::param("groups", "not given", "FILE, prefix:SEP or block:N"))?;
+        let raw: Vec<RawColumn> = raw.collect();
+        raw.iter().try_for_each(|column| groups.of(column.id.index, &column.name).map(drop))?;
+        // What is held already is of one group, and need not be looked through again.
+        let known = self.held.len();
         for column in raw {
-            groups.of(column.id.index, &column.name)?;
             // The caller's memory is only lent for this call.
             let data = column.data.view().to_data();
             self.held.push(RawColumn { data, ..column });
             self.next += 1;
         }
         let mut cut = self.held.len();
-        while cut > 0 && groups.same(&self.held[cut - 1], &self.held[self.held.len() - 1])? {
+        while cut > known && groups.same(&self.held[cut - 1], &self.held[self.held.len() - 1])? {
             cut -= 1;
+        }
+        if cut == known
+            && known > 0
+            && groups.same(&self.held[0], &self.held[self.held.len() - 1])?
+        {
+            cut = 0;
         }
         let rest = self.held.split_off(cut);
         let ready = std::mem::replace(&mut self.held, rest);

@@ -50,7 +50,7 @@ pub const SHAPES: Figure = Figure {
     what: "Tables VI, VII, XIX and XXIII of SAOLA on synthetic shapes of the data sets not at hand",
     repeats: 1,
     settings: &["shapes"],
-    time: "the default takes one to three minutes, with the four of a million features and more (--set shapes=all) much longer: kdd10 has 30 million",
+    time: "the default takes up to a minute, with the four of a million features and more (--set shapes=all) a minute and a half",
     remark: "These are the rows, features, density and class balance of the data sets with made-up values: only time \
         and number selected are shown, and no accuracy is claimed. OFS keeps 50 features. Fast-OSFS, Alpha-investing, \
         SAOLA-max and OFS are not run beyond 200,000 features, where the paper has no numbers for the first two; what \
