@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 command=$1
 shift
 with="--release --workspace"
-if scripts/mpi.sh there >/dev/null; then
+if scripts/mpi.sh there; then
     with="$with --features keepnet-mpi/mpi"
 fi
 # shellcheck disable=SC2086

@@ -26,7 +26,7 @@ echo "== format"
 cargo fmt --all -- --check
 scripts/browser.sh
 mpi=true
-scripts/mpi.sh there || mpi=false
+scripts/mpi.sh install || mpi=false
 echo "== lints"
 scripts/cargo.sh clippy --all-targets -- -D warnings
 echo "== tests"

@@ -536,6 +536,7 @@ class AnnealedRidge(_Averages):
         products: float | str = ...,
         active: float | str | None = ...,
         storage: float | str = ...,
+        always: Sequence[str | int] | None = ...,
         task: str = ...,
         missing: str = ...,
         memory: int | None = ...,
@@ -543,7 +544,6 @@ class AnnealedRidge(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
-        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OLS(_Averages):
@@ -558,6 +558,7 @@ class OLS(_Averages):
         products: float | str = ...,
         active: float | str | None = ...,
         storage: float | str = ...,
+        always: Sequence[str | int] | None = ...,
         task: str = ...,
         missing: str = ...,
         memory: int | None = ...,
@@ -565,7 +566,6 @@ class OLS(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
-        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OLSth(_Averages):
@@ -580,6 +580,7 @@ class OLSth(_Averages):
         products: float | str = ...,
         active: float | str | None = ...,
         storage: float | str = ...,
+        always: Sequence[str | int] | None = ...,
         task: str = ...,
         missing: str = ...,
         memory: int | None = ...,
@@ -587,7 +588,6 @@ class OLSth(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
-        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OFSA(_Averages):
@@ -605,6 +605,7 @@ class OFSA(_Averages):
         products: float | str = ...,
         active: float | str | None = ...,
         storage: float | str = ...,
+        always: Sequence[str | int] | None = ...,
         task: str = ...,
         missing: str = ...,
         memory: int | None = ...,
@@ -612,7 +613,6 @@ class OFSA(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
-        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OLasso(_Averages):
@@ -628,6 +628,7 @@ class OLasso(_Averages):
         products: float | str = ...,
         active: float | str | None = ...,
         storage: float | str = ...,
+        always: Sequence[str | int] | None = ...,
         task: str = ...,
         missing: str = ...,
         memory: int | None = ...,
@@ -635,7 +636,6 @@ class OLasso(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
-        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OALasso(_Averages):
@@ -651,6 +651,7 @@ class OALasso(_Averages):
         products: float | str = ...,
         active: float | str | None = ...,
         storage: float | str = ...,
+        always: Sequence[str | int] | None = ...,
         task: str = ...,
         missing: str = ...,
         memory: int | None = ...,
@@ -658,7 +659,6 @@ class OALasso(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
-        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OElNet(_Averages):
@@ -674,6 +674,7 @@ class OElNet(_Averages):
         products: float | str = ...,
         active: float | str | None = ...,
         storage: float | str = ...,
+        always: Sequence[str | int] | None = ...,
         task: str = ...,
         missing: str = ...,
         memory: int | None = ...,
@@ -681,7 +682,6 @@ class OElNet(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
-        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OMCP(_Averages):
@@ -698,6 +698,7 @@ class OMCP(_Averages):
         products: float | str = ...,
         active: float | str | None = ...,
         storage: float | str = ...,
+        always: Sequence[str | int] | None = ...,
         task: str = ...,
         missing: str = ...,
         memory: int | None = ...,
@@ -705,7 +706,6 @@ class OMCP(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
-        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class OSCAD(_Averages):
@@ -721,6 +721,7 @@ class OSCAD(_Averages):
         products: float | str = ...,
         active: float | str | None = ...,
         storage: float | str = ...,
+        always: Sequence[str | int] | None = ...,
         task: str = ...,
         missing: str = ...,
         memory: int | None = ...,
@@ -728,7 +729,6 @@ class OSCAD(_Averages):
         random_state: int | np.random.RandomState | None = ...,
         verbose: int = ...,
         callback: Callable[[Progress], object] | None = ...,
-        always: Sequence[str | int] | None = ...,
     ) -> None: ...
 
 class SGD(_Samples):

@@ -64,6 +64,17 @@ class Selector(SelectorMixin, BaseEstimator):
         ),
     )
 
+    @staticmethod
+    def _name(feature, names) -> str:
+        """The name of a feature that is given by its name or by its place."""
+        if isinstance(feature, str):
+            return feature
+        if names is None:
+            return f"x{int(feature)}"
+        if not 0 <= int(feature) < len(names):
+            raise ValueError(f"there is no feature {int(feature)}: X has {len(names)} features")
+        return names[int(feature)]
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True

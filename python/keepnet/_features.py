@@ -103,12 +103,6 @@ class FeatureSelector(Selector):
             more["always"] = [self._name(feature, names) for feature in self.always]
         return more
 
-    @staticmethod
-    def _name(feature, names) -> str:
-        if isinstance(feature, str):
-            return feature
-        return f"x{int(feature)}" if names is None else names[int(feature)]
-
     def _groups(self, names, features):
         if isinstance(self.groups, str):
             return self.groups

@@ -181,9 +181,6 @@ def parameters(info: dict, takes_k: bool, more: dict, changed: dict) -> dict:
         entries[name] = COMMON[name]
     if info["rows"]:
         entries["missing"] = ROWS_MISSING
-    if info["rows"] and any(setting["name"] == "storage" for setting in info["settings"]):
-        # Rules that move every weight cannot keep a feature apart; running averages can.
-        entries["always"] = COMMON["always"]
     for name, default in changed.items():
         entries[name] = (default, *entries[name][1:])
     return entries

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from keepnet import _inputs, _keepnet, _order
 from keepnet._base import Selector
 from keepnet._model import ModelMixin
+from keepnet._registry import COMMON
 
 
 class SampleSelector(ModelMixin, Selector):
@@ -112,8 +113,7 @@ class SampleSelector(ModelMixin, Selector):
         always = getattr(self, "always", None)
         if always is None:
             return self._request()
-        name = [feature if isinstance(feature, str) else names[int(feature)] for feature in always]
-        return self._request(always=name)
+        return self._request(always=[self._name(feature, names) for feature in always])
 
     def _look(self) -> dict:
         return json.loads(self._run.result())
@@ -144,6 +144,9 @@ class SequentialSelector(SampleSelector):
 
 class AveragesMixin:
     """Merging and extracting, for methods on running averages."""
+
+    # Rules that move every weight cannot keep a feature apart; running averages can.
+    _own = {"always": COMMON["always"]}
 
     def averages(self) -> bytes:
         """The running averages, as a file of `keepnet merge` and `keepnet extract`.

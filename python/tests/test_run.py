@@ -9,6 +9,7 @@ import time
 
 import keepnet
 import numpy as np
+import pandas as pd
 import pytest
 
 
@@ -159,6 +160,10 @@ def test_always_on_running_averages():
     assert [f["name"] for f in again.result_["always"]] == ["x9"]
     with pytest.raises(ValueError, match="x77"):
         keepnet.AnnealedRidge(k=2, always=["x77"]).fit(X, y)
+    for method in (keepnet.AnnealedRidge, keepnet.OSPlus):
+        for place in (12, -1):
+            with pytest.raises(ValueError, match=f"no feature {place}"):
+                method(k=2, always=[place]).fit(pd.DataFrame(X).add_prefix("a"), y)
 
 
 def test_always_and_groups_and_weights():

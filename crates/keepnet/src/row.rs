@@ -1,14 +1,18 @@
-//! Rows: a borrowed sample, a reused block of samples, where they come from and what they mean.
+//! Rows: a borrowed sample, a reused block of samples, and where they come from.
 //!
 //! A [`RowBlock`] holds samples row after row, as f32, f64 or sparse, with a target and a weight
 //! each. It takes the storage of the first row it is given and widens only where a later row
 //! would lose digits, so a source of f32 rows costs four bytes a value all the way.
 
+mod problem;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::kernel;
-use crate::target::Task;
+
+pub use problem::RowProblem;
+pub(crate) use problem::{margin, outputs};
 
 /// One borrowed sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -280,120 +284,6 @@ impl RowBlock {
             RowData::Sparse { start, index, .. } => 8 * start.len() + 12 * index.len(),
         };
         (values + 16 * self.len()) as u64
-    }
-}
-
-/// What is asked of a row stream: the features' names and the classes, where there are any.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RowProblem {
-    /// A name a feature.
-    pub names: Vec<String>,
-    /// Class names in ascending order; empty for regression. The last of two is positive.
-    pub classes: Vec<String>,
-    /// Features that are kept whatever happens, ascending, and are not counted in `k`.
-    pub always: Vec<u32>,
-    /// How many of the last names are unpenalised covariates and no features.
-    pub covariates: usize,
-}
-
-impl RowProblem {
-    /// Regression on `features` features named `f0`, `f1`, ...
-    #[must_use]
-    pub fn regression(features: usize) -> Self {
-        Self { names: (0..features).map(|j| format!("f{j}")).collect(), ..Self::default() }
-    }
-
-    /// Two classes, coded 0 and 1, of features named `f0`, `f1`, ...
-    #[must_use]
-    pub fn binary(features: usize) -> Self {
-        Self { classes: vec!["-1".into(), "1".into()], ..Self::regression(features) }
-    }
-
-    /// Values of a row: features, then covariates.
-    #[must_use]
-    pub fn features(&self) -> usize {
-        self.names.len()
-    }
-
-    /// Values of a row that are features.
-    #[must_use]
-    pub fn candidates(&self) -> usize {
-        self.names.len() - self.covariates.min(self.names.len())
-    }
-
-    /// Whether value `j` of a row is a covariate.
-    #[must_use]
-    pub fn is_covariate(&self, j: u32) -> bool {
-        j as usize >= self.candidates()
-    }
-
-    /// What every model has: the features always kept, then the covariates.
-    pub fn pinned(&self) -> impl Iterator<Item = u32> + '_ {
-        self.always.iter().copied().chain(self.candidates() as u32..self.names.len() as u32)
-    }
-
-    /// The same with features of these names always kept; one that is not known is an error.
-    pub fn keeping<'a>(mut self, names: impl IntoIterator<Item = &'a String>) -> Result<Self> {
-        let all = &self.names[..self.candidates()];
-        let place = |name: &String| {
-            all.iter().position(|known| known == name).map(|j| j as u32).ok_or_else(|| {
-                Error::Data(format!("--always names {name:?}, which is no feature of the rows"))
-            })
-        };
-        self.always = names.into_iter().map(place).collect::<Result<_>>()?;
-        self.always.sort_unstable();
-        self.always.dedup();
-        Ok(self)
-    }
-
-    /// Which task this is.
-    #[must_use]
-    pub fn task(&self) -> Task {
-        if self.classes.is_empty() { Task::Regression } else { Task::Classification }
-    }
-
-    /// Margins to fit: one for numbers and for two classes, else one a class.
-    #[must_use]
-    pub fn outputs(&self) -> usize {
-        outputs(self.classes.len())
-    }
-
-    /// A feature, at least one class pair, names that differ.
-    pub fn check(&self) -> Result<()> {
-        if self.candidates() == 0 {
-            return Err(Error::Data("the rows have no feature".into()));
-        }
-        if self.classes.len() == 1 {
-            return Err(Error::Data(format!(
-                "the target has one class only ({:?}); two or more are needed",
-                self.classes[0]
-            )));
-        }
-        let mut seen = std::collections::HashSet::new();
-        match self.names.iter().find(|name| !seen.insert(name.as_str())) {
-            Some(name) => Err(Error::Duplicate { name: name.clone() }),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Margins of a target with that many classes.
-pub(crate) fn outputs(classes: usize) -> usize {
-    if classes > 2 { classes } else { 1 }
-}
-
-/// Margin `output` of a target: the number, or 1 for its class and -1 for another.
-pub(crate) fn margin(classes: usize, y: f64, output: usize) -> f64 {
-    match classes {
-        0 => y,
-        2 => 2.0 * y - 1.0,
-        _ => {
-            if y as usize == output {
-                1.0
-            } else {
-                -1.0
-            }
-        }
     }
 }
 

@@ -98,8 +98,8 @@ impl Pushed {
             source: 0,
             data,
         });
+        let raw: Vec<RawColumn> = raw.collect();
         if !self.whole_groups() {
-            let raw: Vec<RawColumn> = raw.collect();
             for columns in chunks(raw, self.driver.options.width) {
                 let count = columns.len() as u64;
                 self.offer(columns, observer)?;
@@ -110,7 +110,6 @@ impl Pushed {
         let groups = self.driver.groups.as_mut();
         let groups = groups
             .ok_or_else(|| Error::param("groups", "not given", "FILE, prefix:SEP or block:N"))?;
-        let raw: Vec<RawColumn> = raw.collect();
         raw.iter().try_for_each(|column| groups.of(column.id.index, &column.name).map(drop))?;
         // What is held already is of one group, and need not be looked through again.
         let known = self.held.len();

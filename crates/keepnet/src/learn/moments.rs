@@ -78,12 +78,8 @@ impl Moments {
                             }
                             false => lanes::centre(f.sqrt(), mean, &old[part.clone()], out),
                         }
-                        // The strips of a line begin `rows` strip rows apart.
-                        let pieces = line[..part.len().next_multiple_of(T::WIDTH)].chunks(T::WIDTH);
-                        let places = (from * rows + i * T::WIDTH..).step_by(rows * T::WIDTH);
-                        for (piece, at) in pieces.zip(places) {
-                            strips[at..at + T::WIDTH].copy_from_slice(piece);
-                        }
+                        let whole = part.len().next_multiple_of(T::WIDTH);
+                        deal(&line[..whole], from * rows + i * T::WIDTH, rows, strips);
                     }
                     let x = lines.each_ref().map(|line| &line[..part.len()]);
                     for (xy, y) in xy.iter_mut().zip(&y) {
@@ -178,5 +174,13 @@ fn centre_row<T: Product>(
         Row::F32(x) => lanes::centre(root, &x[part.clone()], mean, out),
         Row::F64(x) => lanes::centre(root, &x[part.clone()], mean, out),
         Row::Sparse { .. } => unreachable!("dense averages store their rows dense"),
+    }
+}
+
+/// Writes a line of features into their strips, which begin `rows` strip rows apart.
+fn deal<T: Product>(line: &[T], first: usize, rows: usize, strips: &mut [T]) {
+    let places = (first..).step_by(rows * T::WIDTH);
+    for (piece, at) in line.chunks(T::WIDTH).zip(places) {
+        strips[at..at + T::WIDTH].copy_from_slice(piece);
     }
 }

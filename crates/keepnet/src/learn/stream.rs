@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::averages::check_target;
 use super::gram::largest;
-use super::pinned;
 use super::{AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract};
 use super::{RowLearner, RunningAverages};
+use super::{pinned, settings};
 use crate::block::FeatureId;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::{Logistic, Loss, LossKind, Squared, SquaredHinge};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
 use crate::row::{Row, RowBlock, RowProblem, margin};
 use crate::select::Status;
 use crate::selection::{Selected, Selection, Value};
@@ -333,21 +333,9 @@ pub(crate) const fn info(
     tasks: &'static str,
     cost: &'static str,
     paper: &'static str,
-    settings: &'static [SettingInfo],
+    own: &'static [SettingInfo],
     make: super::MakeRows,
 ) -> MethodInfo {
-    MethodInfo {
-        name,
-        stream: Stream::Samples,
-        summary,
-        tasks,
-        cost,
-        memory: "O(p)",
-        paper,
-        scans: 1,
-        needs_k: true,
-        has_loss: true,
-        settings,
-        make: Maker::Rows(make),
-    }
+    let averaged = settings::info(name, summary, cost, paper, own, make);
+    MethodInfo { tasks, memory: "O(p)", needs_k: true, ..averaged }
 }

@@ -103,9 +103,8 @@ impl Row {
 
     /// The standard error of ours, where there are repeats and it is a mean.
     pub fn error(&self) -> Option<f64> {
-        let mean = self.ours.filter(|mean| mean.count > 1 && !self.metric.starts_with("best"));
-        let mean = mean.filter(|_| self.metric != "deviation");
-        mean.map(|mean| mean.se())
+        let is_mean = !self.metric.starts_with("best") && self.metric != "deviation";
+        self.ours.filter(|ours| is_mean && ours.count > 1).map(|mean| mean.se())
     }
 
     fn cells(&self) -> Vec<String> {
