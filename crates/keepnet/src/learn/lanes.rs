@@ -31,6 +31,18 @@ pub(crate) fn run<R>(body: impl FnMut() -> R) -> R {
     ARCH.dispatch(Body(body))
 }
 
+/// Asks for the cache line of a value that is used soon. It changes nothing, and does nothing where
+/// the processor has no such instruction.
+#[inline(always)]
+pub(crate) fn ask<T>(x: &T) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
+        sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(x).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = x;
+}
+
 /// `out_j += scale_i (x_ij - shift_j)` of `R` rows, one after the other: `out` is read and written
 /// once for all of them.
 pub(crate) fn add_shifted<T: Element, const R: usize>(
@@ -39,11 +51,12 @@ pub(crate) fn add_shifted<T: Element, const R: usize>(
     shift: &[f64],
     out: &mut [f64],
 ) {
-    let length = out.len();
-    let (x, shift) = (x.map(|x| &x[..length]), &shift[..length]);
     run(
         #[inline(always)]
         || {
+            // Lengths that are seen here to agree need no check within the loop.
+            let (length, out) = (out.len(), &mut *out);
+            let (x, shift) = (x.map(|x| &x[..length]), &shift[..length]);
             for j in 0..length {
                 let mut sum = out[j];
                 for i in 0..R {
