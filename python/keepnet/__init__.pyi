@@ -531,6 +531,7 @@ class AnnealedRidge(_Averages):
         loss: str | None = ...,
         ridge: float | str = ...,
         drop: float | str = ...,
+        cool: float | str = ...,
         choose: float | str = ...,
         forget: float | str = ...,
         products: float | str = ...,

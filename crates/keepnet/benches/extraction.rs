@@ -60,7 +60,7 @@ fn cases() -> Result<Vec<Case>> {
     let ofsa = |iterations| Ofsa::new(OfsaParams { iterations, ..OfsaParams::default() });
     let lasso = |solver| Olasso::new(OlassoParams { solver, lambda: None });
     let mcp = |gamma| Omcp::new(OmcpParams { gamma, ..OmcpParams::default() });
-    let ridge = |drop| AnnealedRidge::new(AnnealedRidgeParams { ridge: None, drop });
+    let ridge = |drop| AnnealedRidge::new(AnnealedRidgeParams { drop, ..Default::default() });
     Ok(vec![
         ("olsth", 0.051, 0.052, 3.0, Box::new(Olsth::new(OlsParams::default())?)),
         ("ofsa N=1000", 0.266, 0.267, 10.0, Box::new(ofsa(1000)?)),

@@ -70,7 +70,7 @@ fn learner(name: &str, spec: &MethodSpec, problem: &RowProblem) -> Box<dyn RowLe
 fn annealed_ridge_is_at_the_limit_where_rows_are_as_many_as_features() {
     let method = AnnealedRidge::new(AnnealedRidgeParams::default()).unwrap();
     let (mut errors, mut weak) = (Vec::new(), Vec::new());
-    for seed in 0..24 {
+    for seed in 0..48 {
         for beta in [1.0, 0.1] {
             if beta == 1.0 && seed >= 4 {
                 continue;
@@ -92,11 +92,41 @@ fn annealed_ridge_is_at_the_limit_where_rows_are_as_many_as_features() {
     }
     let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
     assert!((mean(&errors) - 1.058).abs() < 0.01, "{errors:?}");
-    // The specification asks 75 (76.6 in its own runs): met to within the standard error of these
-    // 24 runs, 75.0 (0.8) when this was written.
-    let m = mean(&weak);
-    let spread = weak.iter().map(|v| (v - m).powi(2)).sum::<f64>() / 23.0;
-    assert!(m + (spread / 24.0).sqrt() >= 75.0, "{m} {weak:?}");
+    // The specification asks 75; its own twelve runs gave 76.6 (0.7). The first 240 seeds here gave
+    // 76.52 (0.26), these 48 of them 75.67 (0.53).
+    assert!(mean(&weak) >= 75.0, "{weak:?}");
+}
+
+#[test]
+fn a_ridge_that_falls_finds_more_among_correlated_features() {
+    // Neighbours correlate by 0.9, random signs: the specification's AR(1) design (section 6). A
+    // prototype with its own generator gave 92.4 (0.5) and 95.0 (0.3) over 30 seeds.
+    let found = |cool: f64, seed: u64| {
+        let method =
+            AnnealedRidge::new(AnnealedRidgeParams { cool, ..Default::default() }).unwrap();
+        let mut random = generator(seed, 78);
+        let p = 1000;
+        let truth = rand::seq::index::sample(&mut random, p, p / 10).into_vec();
+        let signs: Vec<f32> =
+            truth.iter().map(|_| [-0.2, 0.2][random.random_range(0..2)]).collect();
+        let mut block = RowBlock::new(p, 3000);
+        for _ in 0..3000 {
+            let mut x: Vec<f32> = vec![random.sample(StandardNormal)];
+            for j in 1..p {
+                let new: f32 = random.sample(StandardNormal);
+                x.push(0.9 * x[j - 1] + 0.19f32.sqrt() * new);
+            }
+            let sum: f32 = truth.iter().zip(&signs).map(|(j, b)| x[*j] * b).sum();
+            let noise: f64 = random.sample(StandardNormal);
+            block.push(Row::F32(&x), f64::from(sum) + noise, 1.0).unwrap();
+        }
+        let mut averages = RunningAverages::new(p, 0, AveragesParams::default()).unwrap();
+        averages.push(&block).unwrap();
+        let set = method.choose(&averages.gram().unwrap(), p / 10).unwrap();
+        set.iter().filter(|j| truth.contains(j)).count()
+    };
+    let [kept, falls] = [0.0, 0.5].map(|cool| (0..6).map(|seed| found(cool, seed)).sum::<usize>());
+    assert!(falls >= kept + 12, "{falls} against {kept} of 600; 578 and 556 when written");
 }
 
 #[test]

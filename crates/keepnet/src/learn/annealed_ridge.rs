@@ -2,12 +2,15 @@
 //!
 //! ```text
 //! A = all;  lambda by generalised cross-validation on the full S
-//! while |A| > k:  solve (S_AA + lambda I) b = s_A;  keep the max(k, ceil((1 - drop) |A|)) largest |b|
+//! while |A| > k:  solve (S_AA + lambda (|A| / p)^cool I) b = s_A;
+//!                 keep the max(k, ceil((1 - drop) |A|)) largest |b|
 //! refit by least squares on A
 //! ```
 //!
 //! The ridge keeps the early rankings steady when there are hardly more rows than features; each
-//! stage judges what is left anew, as Sun and Barbu's annealing does, but with exact solves. With
+//! stage judges what is left anew, as Sun and Barbu's annealing does, but with exact solves. As
+//! features without effect leave, those left have more effect each and need less ridge: with `cool`
+//! above 0 it falls with them, which correlated features want (docs/running-averages.md). With
 //! several outputs `|b|` is the norm over outputs. Cost `1.2 p^3` flops at drop 0.1 and `4/3 p^3`
 //! for the ridge; memory two copies of `S`. Source: specs of this project; the schedule follows
 //! Barbu, She, Ding and Gramajo, PAMI 39 (2017), the elimination is ours.
@@ -31,11 +34,13 @@ pub struct AnnealedRidgeParams {
     pub ridge: Option<f64>,
     /// Share of the features let go in a stage, above 0 and below 1.
     pub drop: f64,
+    /// Power of the share of features left by which the ridge falls, in `0..=1`; 0 keeps it.
+    pub cool: f64,
 }
 
 impl Default for AnnealedRidgeParams {
     fn default() -> Self {
-        Self { ridge: None, drop: 0.1 }
+        Self { ridge: None, drop: 0.1, cool: 0.0 }
     }
 }
 
@@ -52,6 +57,9 @@ impl AnnealedRidge {
         if !(params.drop > 0.0 && params.drop < 1.0) {
             return Err(Error::param("drop", params.drop, "above 0 and below 1"));
         }
+        if !(0.0..=1.0).contains(&params.cool) {
+            return Err(Error::param("cool", params.cool, "at least 0 and at most 1"));
+        }
         Ok(Self { params })
     }
 
@@ -61,10 +69,12 @@ impl AnnealedRidge {
 
     /// Eliminates down to `k`; `gone` is told who leaves, the weakest of a stage first.
     fn eliminate(&self, gram: &Gram, k: usize, mut gone: impl FnMut(usize)) -> Result<Vec<usize>> {
-        // An exact zero could meet a singular S; a ridge this small changes no ranking.
-        let ridge = self.ridge(gram).max(super::gram::JITTER);
+        let first = self.ridge(gram);
         let mut alive: Vec<usize> = (0..gram.p()).collect();
         while alive.len() > k {
+            let left = alive.len() as f64 / gram.p() as f64;
+            // An exact zero could meet a singular S; a ridge this small changes no ranking.
+            let ridge = (first * left.powf(self.params.cool)).max(super::gram::JITTER);
             let (mut s, xy) = gram.sub(&alive);
             let size = sizes(&solve(&mut s, &xy, ridge)?);
             let next = ((1.0 - self.params.drop) * alive.len() as f64).ceil() as usize;
@@ -100,7 +110,7 @@ impl Extract for AnnealedRidge {
 
     fn params(&self) -> Vec<(&'static str, Value)> {
         let ridge = self.params.ridge.map_or(Value::from("gcv"), Value::from);
-        vec![("ridge", ridge), ("drop", self.params.drop.into())]
+        vec![("ridge", ridge), ("drop", self.params.drop.into()), ("cool", self.params.cool.into())]
     }
 
     fn many_outputs(&self) -> bool {
@@ -129,6 +139,11 @@ pub const INFO: MethodInfo = info(
             default: "0.1",
             help: "share of the features let go in a stage",
         },
+        SettingInfo {
+            name: "cool",
+            default: "0",
+            help: "power of the share left by which the ridge falls; try 0.5 if features correlate",
+        },
         SHARED[0],
         SHARED[1],
         SHARED[2],
@@ -145,6 +160,7 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
             _ => optional(spec, "ridge")?,
         },
         drop: spec.get("drop", 0.1, "above 0 and below 1")?,
+        cool: spec.get("cool", 0.0, "at least 0 and at most 1")?,
     };
     let extract = AnnealedRidge::new(params)?;
     build(spec, problem, extract, budget)
