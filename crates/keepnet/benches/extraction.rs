@@ -5,10 +5,11 @@
 //! ```
 //!
 //! The design is the slides': n = 10,000, beta = 0.1, a common factor. Their machine is unknown;
-//! the ratio is what the issue asks of ours: 3 for OLSth, 10 for OFSA, 50 for the penalised.
+//! the ratio asked of ours is 3 for OLSth, 10 for OFSA, 50 for the penalised.
 
-use std::time::Instant;
+mod common;
 
+use common::clock;
 use keepnet::learn::{
     AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract, Oalasso, OalassoParams, Oelnet,
     OelnetParams, Ofsa, OfsaParams, Olasso, OlassoParams, OlsParams, Olsth, Omcp, OmcpParams,
@@ -20,20 +21,10 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 
 const ROUNDS: usize = 4;
-/// The processor's clock is told every few milliseconds: a measurement must be much longer.
+/// Seconds of one measurement.
 const SECONDS: f64 = 0.15;
 const P: usize = 1000;
 const K: usize = 100;
-
-/// Seconds on a processor of this thread where the system tells, else seconds gone by: other
-/// work on the machine should not count.
-fn clock() -> f64 {
-    let read = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = read.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
-    nanos.map_or_else(|| EPOCH.elapsed().as_secs_f64(), |nanos| nanos / 1e9)
-}
-
-static EPOCH: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
 
 fn averages() -> Result<RunningAverages> {
     let mut random = generator(1, 1);
@@ -53,8 +44,9 @@ fn averages() -> Result<RunningAverages> {
     Ok(averages)
 }
 
-/// Name, the slides' seconds (least and most over their rows), the ratio asked, the method.
-type Case = (&'static str, f64, f64, f64, Box<dyn Extract>);
+/// The slides' seconds (least and most over their rows) and the ratio asked.
+type Slides = Option<(f64, f64, f64)>;
+type Case = (&'static str, Slides, Box<dyn Extract>);
 
 fn cases() -> Result<Vec<Case>> {
     let ofsa = |iterations| Ofsa::new(OfsaParams { iterations, ..OfsaParams::default() });
@@ -62,18 +54,18 @@ fn cases() -> Result<Vec<Case>> {
     let mcp = |gamma| Omcp::new(OmcpParams { gamma, ..OmcpParams::default() });
     let ridge = |drop| AnnealedRidge::new(AnnealedRidgeParams { drop, ..Default::default() });
     Ok(vec![
-        ("olsth", 0.051, 0.052, 3.0, Box::new(Olsth::new(OlsParams::default())?)),
-        ("ofsa N=1000", 0.266, 0.267, 10.0, Box::new(ofsa(1000)?)),
-        ("ofsa N=3000", 0.266, 0.267, 10.0, Box::new(ofsa(3000)?)),
-        ("olasso lars", 3.989, 54.5, 50.0, Box::new(lasso(Solver::Lars)?)),
-        ("olasso cd", 3.989, 54.5, 50.0, Box::new(lasso(Solver::Cd)?)),
-        ("oelnet", 5.814, 7.706, 50.0, Box::new(Oelnet::new(OelnetParams::default())?)),
-        ("oalasso", 2.692, 7.258, 50.0, Box::new(Oalasso::new(OalassoParams::default())?)),
-        ("omcp gamma=3", 9.843, 16.3, 50.0, Box::new(mcp(3.0)?)),
-        ("omcp gamma=10", 9.843, 16.3, 50.0, Box::new(mcp(10.0)?)),
-        ("oscad", f64::NAN, f64::NAN, f64::NAN, Box::new(Oscad::new(OscadParams::default())?)),
-        ("annealed-ridge", f64::NAN, f64::NAN, f64::NAN, Box::new(ridge(0.1)?)),
-        ("  drop .3", f64::NAN, f64::NAN, f64::NAN, Box::new(ridge(0.3)?)),
+        ("olsth", Some((0.051, 0.052, 3.0)), Box::new(Olsth::new(OlsParams::default())?)),
+        ("ofsa N=1000", Some((0.266, 0.267, 10.0)), Box::new(ofsa(1000)?)),
+        ("ofsa N=3000", Some((0.266, 0.267, 10.0)), Box::new(ofsa(3000)?)),
+        ("olasso lars", Some((3.989, 54.5, 50.0)), Box::new(lasso(Solver::Lars)?)),
+        ("olasso cd", Some((3.989, 54.5, 50.0)), Box::new(lasso(Solver::Cd)?)),
+        ("oelnet", Some((5.814, 7.706, 50.0)), Box::new(Oelnet::new(OelnetParams::default())?)),
+        ("oalasso", Some((2.692, 7.258, 50.0)), Box::new(Oalasso::new(OalassoParams::default())?)),
+        ("omcp gamma=3", Some((9.843, 16.3, 50.0)), Box::new(mcp(3.0)?)),
+        ("omcp gamma=10", Some((9.843, 16.3, 50.0)), Box::new(mcp(10.0)?)),
+        ("oscad", None, Box::new(Oscad::new(OscadParams::default())?)),
+        ("annealed-ridge", None, Box::new(ridge(0.1)?)),
+        ("  drop .3", None, Box::new(ridge(0.3)?)),
     ])
 }
 
@@ -87,7 +79,7 @@ fn run() -> Result<()> {
         "{:>16} {:>16} {:>9} {:>7} {:>6} {:>5}",
         "method", "slides", "ours", "ratio", "asked", "found"
     );
-    for (name, least, most, asked, method) in cases()? {
+    for (name, slides, method) in cases()? {
         if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
             continue;
         }
@@ -103,8 +95,14 @@ fn run() -> Result<()> {
             }
             best = best.min((clock() - start) / calls);
         }
-        let ratio = least / best;
-        println!("{name:>16} {least:7.3}-{most:<8.3} {best:9.4} {ratio:7.1} {asked:6.0} {found:5}");
+        let (seconds, ratio, asked) = slides.map_or_else(
+            || ["-"; 3].map(String::from).into(),
+            |(least, most, asked)| {
+                let ratio = format!("{:.1}", least / best);
+                (format!("{least:.3}-{most:.3}"), ratio, asked.to_string())
+            },
+        );
+        println!("{name:>16} {seconds:>16} {best:9.4} {ratio:>7} {asked:>6} {found:5}");
     }
     Ok(())
 }

@@ -9,14 +9,15 @@
 //! rows in useful flops (p (p + 1) a row), all of its work included. The four are measured in
 //! turn, each for a fifth of a second at a time, and the best of the rounds counts.
 
-use std::time::Instant;
+mod common;
 
+use common::clock;
 use faer::{Accum, Mat, Par};
 use keepnet::learn::{AveragesParams, GRID, RunningAverages};
 use keepnet::{Row, RowBlock};
 
 const ROUNDS: usize = 6;
-/// The processor's clock is told every few milliseconds: a measurement must be much longer.
+/// Seconds of one measurement.
 const SECONDS: f64 = 0.2;
 
 fn noise(len: usize) -> Vec<f32> {
@@ -27,16 +28,6 @@ fn noise(len: usize) -> Vec<f32> {
     };
     (0..len).map(|_| next()).collect()
 }
-
-/// Seconds on a processor of this thread where the system tells, else seconds gone by: other
-/// work on the machine should not count.
-fn clock() -> f64 {
-    let read = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = read.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
-    nanos.map_or_else(|| EPOCH.elapsed().as_secs_f64(), |nanos| nanos / 1e9)
-}
-
-static EPOCH: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
 
 /// Something timed in rounds: the flops of one call, the call, and the best rate so far.
 struct Job<'a> {
