@@ -7,6 +7,7 @@ use super::beside::{Beside, Covariates, KeyColumns, covariates};
 use super::{Chunk, ChunkReader, ChunkValues, open_one};
 use crate::dataset::ColumnKind;
 use crate::names::no_column_or_file;
+use crate::store::Place;
 use crate::table::Fingerprint;
 use crate::{Format, OpenOptions};
 
@@ -34,6 +35,7 @@ pub struct RowStream {
     pub(super) problem: RowProblem,
     pub(super) task_reason: String,
     pub(super) fingerprint: u64,
+    pub(super) place: Place,
 }
 
 impl RowStream {
@@ -45,7 +47,8 @@ impl RowStream {
         let (path, format) = files
             .first()
             .ok_or_else(|| Error::param("input", "nothing", "files, or - for standard input"))?;
-        let reader = open_one(path, *format)?;
+        let place = Place::new(options);
+        let reader = open_one(path, *format, &place)?;
         let columns = reader.columns().to_vec();
         let target = find_target(spec, &columns, *format, options)?;
         let column = |name: &str, what: &str| {
@@ -118,6 +121,7 @@ impl RowStream {
             problem: RowProblem { names, covariates, ..RowProblem::default() },
             task_reason: String::new(),
             fingerprint,
+            place,
         };
         stream.decide(spec)?;
         if stream.offset.is_some() && !stream.problem.classes.is_empty() {
@@ -151,6 +155,12 @@ impl RowStream {
         &self.task_reason
     }
 
+    /// Bytes that reading takes at most, beside what it holds already.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.reader.bytes()
+    }
+
     /// The files that are read.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(path, _)| path.as_str())
@@ -169,7 +179,7 @@ impl RowStream {
                 return Ok(true);
             }
             let Some((path, format)) = self.files.get(self.file + 1) else { return Ok(false) };
-            let reader = open_one(path, *format)?;
+            let reader = open_one(path, *format, &self.place)?;
             if reader.columns() != self.columns {
                 let first = &self.files[0].0;
                 return Err(Error::Data(format!(
@@ -295,7 +305,7 @@ impl SampleSource for RowStream {
             return Err(Error::Unsupported("standard input cannot be read twice".into()));
         }
         let (path, format) = &self.files[0];
-        self.reader = open_one(path, *format)?;
+        self.reader = open_one(path, *format, &self.place)?;
         (self.file, self.chunk, self.at, self.row) = (0, None, 0, 0);
         Ok(())
     }
