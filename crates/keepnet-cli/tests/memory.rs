@@ -48,7 +48,8 @@ fn lies_about_columns_and_rows_are_refused_in_little_memory() {
     header.extend(format!("{text:<117}\n").bytes());
     folder.write("z.npy", header).write("y.csv", "y\n1\n2\n");
     for method in ["os", "olsth"] {
-        let called = within(&folder, 400, &format!("select z.npy --target y.csv -k 1 --method {method}"));
+        let called =
+            within(&folder, 400, &format!("select z.npy --target y.csv -k 1 --method {method}"));
         called.refused(1, &["z.npy", "no values"]);
     }
 }
@@ -86,11 +87,7 @@ fn many_keys_stay_within_the_memory() {
 #[test]
 fn rows_of_parquet_stay_within_the_memory() {
     let folder = Folder::new();
-    let made = folder.run("generate l0 --set p=400 --set n=30000 --output x.parquet");
-    if made.code != 0 {
-        folder.run("generate --list").fine();
-    }
-    made.fine();
+    folder.run("generate wide --set p=400 --set n=30000 --output x.parquet").fine();
     let free = folder.select("x.parquet --target y -k 5 --method olsth");
     let words = "x.parquet --target y -k 5 --method olsth --memory 120MB";
     let Some((peak, least)) = peak(&folder, words) else { return };
