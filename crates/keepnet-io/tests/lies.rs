@@ -116,7 +116,7 @@ fn files(dir: &Dir) -> Vec<String> {
     paths
 }
 
-/// Every byte in turn set to 0, 0x80 and 0xff, read by columns (mapped and copied) and by rows.
+/// Every third byte set to 0, 0x80 or 0xff, read by columns (mapped and copied) and by rows.
 #[test]
 fn any_byte_changed_is_a_table_or_an_error() {
     let dir = Dir::new();
@@ -127,9 +127,8 @@ fn any_byte_changed_is_a_table_or_an_error() {
         assert_eq!(rows(&path, "b", &options(Reading::Mapped)).unwrap(), 24, "{path}");
         let name = std::path::Path::new(&path).file_name().unwrap().to_str().unwrap();
         let lie = dir.path(&format!("lie-{name}"));
-        for at in 0..whole.len() {
-            // All lengths and offsets, and every third byte between them.
-            let byte = [0x00, 0x80, 0xff][at % 3];
+        for at in (0..whole.len()).step_by(3) {
+            let byte = [0x00, 0x80, 0xff][at / 3 % 3];
             if whole[at] == byte {
                 continue;
             }
@@ -151,7 +150,7 @@ fn any_byte_changed_is_a_table_or_an_error() {
             }
         }
     }
-    assert!(changed > 10_000, "{changed} files were changed");
+    assert!(changed > 5_000, "{changed} files were changed");
 }
 
 /// The unpacked length of a compressed buffer stands in its first eight bytes.
