@@ -31,6 +31,7 @@ use crate::selection::Selection;
 use crate::snapshot;
 use crate::source::FeatureSource;
 use crate::target::Problem;
+use crate::verdict::{self, Constant};
 
 /// One problem and the selector that works on it.
 pub struct Lane {
@@ -43,13 +44,15 @@ pub struct Lane {
     /// The method.
     pub selector: Box<dyn ColumnSelector>,
     log: Log,
+    constant: Constant,
 }
 
 impl Lane {
     /// A lane with the default policy.
     pub fn new(problem: Problem, selector: Box<dyn ColumnSelector>) -> Self {
         let (policy, always) = (CheckPolicy::default(), HashSet::new());
-        Self { problem, policy, always, selector, log: Log::default() }
+        let (log, constant) = (Log::default(), Constant::default());
+        Self { problem, policy, always, selector, log, constant }
     }
 }
 
@@ -356,6 +359,9 @@ impl<'a> Driver<'a> {
         let mut lanes = Vec::with_capacity(self.lanes.len());
         for lane in &self.lanes {
             let selection = lane.selector.selection()?;
+            lane.selector.fitted(&mut |fitted| {
+                verdict::check(&lane.problem, &selection, fitted, &lane.constant)
+            })?;
             let kept: HashSet<_> =
                 selection.selected.iter().chain(&selection.always).map(|s| s.id).collect();
             let mut dropped = lane.log.dropped;
