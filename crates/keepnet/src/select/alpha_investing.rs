@@ -310,6 +310,14 @@ impl ColumnSelector for AlphaInvesting {
     }
 
     fn selection(&self) -> Result<Selection> {
+        let most = self.nothing / EXPLAINED;
+        let learnt = self.rss <= most * (1.0 + 1e-6);
+        if !learnt {
+            return Err(Error::Defect(format!(
+                "the accepted features leave a sum of squares of {}, above the {most} of none",
+                self.rss
+            )));
+        }
         let AlphaInvestingParams { k, wealth, payout, rules } = self.params;
         let mut params: Vec<(&'static str, Value)> = vec![
             ("wealth", wealth.into()),
