@@ -11,6 +11,7 @@ use keepnet::registry::{MethodInfo, MethodSpec};
 use keepnet::snapshot::Identity;
 use keepnet::{
     CheckPolicy, Error, FeatureSource, Groups, Lane, Order, Problem, Result, RunOptions, RunReport,
+    Value,
 };
 use keepnet_io::{Joined, OpenOptions, TableSource};
 
@@ -121,6 +122,7 @@ fn select(asked: &Asked<'_>, runner: &dyn Runner, start: Instant) -> Result<()> 
     let mut watch = Watch::new(reporter, asked.time.map(|limit| (start, limit)));
     if let Some(path) = &args.run.checkpoint {
         let mut identity = identity(asked, &opened, scans, &order, width);
+        identity.settings += &in_force(&asked.spec, &lane.selector.selection()?.params);
         identity.settings += &runner.identity();
         watch.checkpoint = Some(Checkpoint::new(path, identity, asked.every));
     }
@@ -229,6 +231,14 @@ fn identity(
         problem: checkpoint::problem_hash(&opened.problem),
         settings,
     }
+}
+
+/// Settings in force that were not asked for: a default may come from the machine, such as the
+/// number of workers from that of its cores.
+fn in_force(spec: &MethodSpec, params: &[(&'static str, Value)]) -> String {
+    let asked = |name: &str| spec.settings.contains_key(name) || ["k", "loss"].contains(&name);
+    let usual = params.iter().filter(|(name, _)| !asked(name));
+    usual.map(|(name, value)| format!(" {name}={value}")).collect()
 }
 
 /// The name of a path's extension in lower case.

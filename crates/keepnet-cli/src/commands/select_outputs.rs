@@ -47,14 +47,7 @@ pub fn dry_run(
             format!("classification into {}", names.join(", "))
         }
     };
-    let text = |value: &Value| match value {
-        Value::Bool(v) => v.to_string(),
-        Value::Int(v) => v.to_string(),
-        Value::Float(v) => v.to_string(),
-        Value::Text(v) => v.clone(),
-        Value::List(v) => format!("{v:?}"),
-    };
-    let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={}", text(v))).collect();
+    let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let features = opened.source.features().map_or("unknown".into(), |n| n.to_string());
     let limit = plan.limit.map_or("no limit".into(), |limit| format!("limit {}", Bytes(limit)));
     let read = opened.source.scan_bytes().unwrap_or(opened.bytes);

@@ -165,6 +165,10 @@ impl ColumnSelector for Worker {
         Ok(Selection { method: super::INFO.name, ..self.os.selection()? })
     }
 
+    fn centred(&self) -> bool {
+        self.os.centred()
+    }
+
     fn status(&self) -> Status {
         self.os.status()
     }
