@@ -84,6 +84,10 @@ impl ColumnSelector for Metered {
         self.inner.compacts()
     }
 
+    fn centred(&self) -> bool {
+        self.inner.centred()
+    }
+
     fn status(&self) -> Status {
         self.inner.status()
     }

@@ -11,6 +11,8 @@
 
 mod missing;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::{ColumnBlock, FeatureId, RawColumn};
@@ -51,7 +53,7 @@ pub struct Feature<'a> {
     /// Its identity.
     pub id: FeatureId,
     /// Its name.
-    pub name: std::borrow::Cow<'a, str>,
+    pub name: Cow<'a, str>,
     /// Place of its file in [`crate::FeatureSource::sources`].
     pub source: u32,
     /// Place in the scan at which it arrived.
@@ -131,7 +133,7 @@ pub struct CheckedBlock<'a> {
     /// Features to offer, in arrival order.
     pub features: Vec<Feature<'a>>,
     /// Columns that were dropped, with their names and places in the scan.
-    pub dropped: Vec<(FeatureId, &'a str, u64, Reason)>,
+    pub dropped: Vec<(FeatureId, Cow<'a, str>, u64, Reason)>,
 }
 
 /// What comes of a column that passes.
@@ -287,7 +289,9 @@ pub fn check_and_glance<'a>(
                 out.features.push(passed.feature);
                 out.features.extend(passed.indicator.map(|feature| *feature));
             }
-            Err(reason) => out.dropped.push((raw.id, &raw.name, first + at as u64, reason)),
+            Err(reason) => {
+                out.dropped.push((raw.id, raw.name.as_str().into(), first + at as u64, reason))
+            }
         }
         Ok(())
     };

@@ -8,6 +8,7 @@
 
 mod log;
 mod observer;
+mod pins;
 mod pushed;
 
 pub use log::{Dropped, TracePoint};
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::block::ColumnBlock;
-use crate::check::{CheckPolicy, CheckedBlock, check_and_glance};
+use crate::check::{CheckPolicy, check_and_glance};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
@@ -305,8 +306,11 @@ impl<'a> Driver<'a> {
         for (at, lane) in self.lanes.iter_mut().enumerate() {
             let glances = lane.selector.glances();
             let mut checked = check_and_glance(block, first, &lane.problem, &lane.policy, glances)?;
+            let mark = lane.log.pins.mark();
             if !lane.always.is_empty() {
-                pin(&mut checked, &lane.always);
+                let always = |name: &str| lane.always.contains(name);
+                let centred = lane.selector.centred();
+                lane.log.pins.admit(&mut checked, always, &lane.problem, centred);
             }
             if let Some(groups) = &mut self.groups {
                 groups.assign(&mut checked, block, first)?;
@@ -315,7 +319,10 @@ impl<'a> Driver<'a> {
                 checked.compact();
             }
             outcomes.clear();
-            lane.selector.offer_block(&checked, &mut outcomes)?;
+            if let Err(error) = lane.selector.offer_block(&checked, &mut outcomes) {
+                lane.log.pins.back_to(mark);
+                return Err(error);
+            }
             debug_assert!(outcomes.is_empty() || outcomes.len() == checked.features.len());
             let mut report = |id, name: &str, outcome: &Outcome| {
                 observer.decision(&Decision { lane: at, scan, id, name, outcome })
@@ -354,7 +361,8 @@ impl<'a> Driver<'a> {
     fn report(&self, complete: bool) -> Result<RunReport> {
         let mut lanes = Vec::with_capacity(self.lanes.len());
         for lane in &self.lanes {
-            let selection = lane.selector.selection()?;
+            let mut selection = lane.selector.selection()?;
+            selection.warnings.extend(lane.log.pins.warnings());
             let kept: HashSet<_> =
                 selection.selected.iter().chain(&selection.always).map(|s| s.id).collect();
             let mut dropped = lane.log.dropped;
@@ -387,10 +395,4 @@ fn settle(
         observer.decision(&Decision { lane: at, scan, id: *id, name, outcome })?;
     }
     Ok(())
-}
-
-fn pin(checked: &mut CheckedBlock<'_>, always: &HashSet<String>) {
-    for feature in &mut checked.features {
-        feature.pinned = always.contains(feature.name.as_ref());
-    }
 }

@@ -268,7 +268,7 @@ impl<M: Measure> GroupSaola<M> {
             let Member { place, feature, data, facts, evidence, gone } = member;
             out[place].score = Some(evidence.strength);
             out[place].verdict = match gone {
-                Some(by) => Verdict::Dropped(Reason::Redundant { by }),
+                Some(by) => Verdict::Dropped(Reason::Redundant { by: Some(by) }),
                 None => {
                     let added = self.shelf.exchange(&[], feature, data, facts, evidence);
                     if let Err(error) = added {

@@ -54,6 +54,11 @@ pub trait ColumnSelector: Snapshot + Send {
     /// What is kept now, at any moment.
     fn selection(&self) -> Result<Selection>;
 
+    /// Whether columns count up to a constant, as they do beside an intercept.
+    fn centred(&self) -> bool {
+        true
+    }
+
     /// Whether a group must come whole, in one block; see [`GroupSelector`].
     fn whole_groups(&self) -> bool {
         false
@@ -203,14 +208,14 @@ pub enum Verdict {
 }
 
 /// Why a feature was let go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
     /// Too little to do with the target.
     Weak,
     /// Says what another feature says better.
     Redundant {
-        /// The feature that says it.
-        by: FeatureId,
+        /// The feature that says it; `None` where covariates do.
+        by: Option<FeatureId>,
     },
     /// One value only, or too few others.
     Constant,

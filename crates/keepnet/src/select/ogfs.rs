@@ -284,7 +284,7 @@ impl Ogfs {
     ) {
         if at >= kept {
             let place = accepted[at - kept].place;
-            out[place].verdict = Verdict::Dropped(Reason::Redundant { by });
+            out[place].verdict = Verdict::Dropped(Reason::Redundant { by: Some(by) });
         } else if let Some(first) = accepted.first() {
             out[first.place].evicted.push(id);
             self.evictions += 1;

@@ -117,7 +117,7 @@ impl<T: Conditional> Osfs<T> {
         let verdicts = self.judge(x, &facts, feature.pinned);
         let outcome = match verdicts.newcomer {
             Some(by) => {
-                let by = self.shelf.id(by);
+                let by = Some(self.shelf.id(by));
                 self.tests.remove(&mut self.memory, self.shelf.len());
                 let evicted = self.remove(&verdicts.gone);
                 Outcome { evicted, ..Outcome::dropped(Reason::Redundant { by }) }

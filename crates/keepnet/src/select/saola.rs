@@ -129,7 +129,7 @@ impl<M: Measure> Saola<M> {
         if let Some((by, t)) = walk.by {
             let by = self.shelf.id(by);
             let evicted = walk.gone.iter().rev().map(|at| self.shelf.remove(*at)).collect();
-            let verdict = Verdict::Dropped(Reason::Redundant { by });
+            let verdict = Verdict::Dropped(Reason::Redundant { by: Some(by) });
             return Ok(Outcome { verdict, evicted, marginal, score: Some(t) });
         }
         let outcome = self.keep(walk.gone, feature, data, facts, evidence)?;

@@ -365,6 +365,10 @@ impl ColumnSelector for Os {
         Ok(selection)
     }
 
+    fn centred(&self) -> bool {
+        self.model.frame.centred()
+    }
+
     fn status(&self) -> Status {
         Status {
             kept: self.model.kept.len() - self.model.pinned,
