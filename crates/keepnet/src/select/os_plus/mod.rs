@@ -147,7 +147,7 @@ impl OsPlus {
             Task::Classification => LossKind::Logistic,
         });
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
         let kept = KeptSet::new(budget);
         let mut reserve = 0;
         let mut warnings = Vec::new();
