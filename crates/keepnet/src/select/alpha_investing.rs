@@ -34,7 +34,7 @@ use crate::frame::centre;
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::student_two_sided;
 use crate::measure::{Evidence, FisherZ, Measure, Side, numeric_target};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, Rules};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
@@ -398,5 +398,6 @@ pub const ALPHA_INVESTING: MethodInfo = MethodInfo {
         SettingInfo { name: "payout", default: "0.5", help: "what an acceptance earns" },
         statistical::RULES,
     ],
+    promises: Promises::STATISTICAL,
     make: Maker::Columns(make),
 };
