@@ -84,8 +84,8 @@ impl ColumnSelector for Metered {
         self.inner.compacts()
     }
 
-    fn centred(&self) -> bool {
-        self.inner.centred()
+    fn centres(&self) -> bool {
+        self.inner.centres()
     }
 
     fn status(&self) -> Status {

@@ -287,8 +287,8 @@ impl ColumnSelector for Own {
         lock(&self.0).selection()
     }
 
-    fn centred(&self) -> bool {
-        lock(&self.0).centred()
+    fn centres(&self) -> bool {
+        lock(&self.0).centres()
     }
 
     fn status(&self) -> Status {

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::block::ColumnBlock;
-use crate::check::{CheckPolicy, check_and_glance};
+use crate::check::{CheckPolicy, Wants, check_block_for};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
@@ -304,12 +304,14 @@ impl<'a> Driver<'a> {
         self.position.seen = self.position.seen.max(self.position.in_scan);
         let mut outcomes = Vec::with_capacity(block.len());
         for (at, lane) in self.lanes.iter_mut().enumerate() {
-            let glances = lane.selector.glances();
-            let mut checked = check_and_glance(block, first, &lane.problem, &lane.policy, glances)?;
+            let (glances, centres) = (lane.selector.glances(), lane.selector.centres());
+            let wants = Wants { glances, centres };
+            let mut checked = check_block_for(block, first, &lane.problem, &lane.policy, wants)?;
             let mark = lane.log.pins.mark();
             if !lane.always.is_empty() {
                 let always = |name: &str| lane.always.contains(name);
-                let centred = lane.selector.centred();
+                // A method without a model has no intercept to do without.
+                let centred = centres || lane.selector.status().loss.is_none();
                 lane.log.pins.admit(&mut checked, always, &lane.problem, centred);
             }
             if let Some(groups) = &mut self.groups {
@@ -362,7 +364,8 @@ impl<'a> Driver<'a> {
         let mut lanes = Vec::with_capacity(self.lanes.len());
         for lane in &self.lanes {
             let mut selection = lane.selector.selection()?;
-            selection.warnings.extend(lane.log.pins.warnings());
+            let lost = lane.log.pins.warnings(&lane.always, &selection);
+            selection.warnings.extend(lost);
             let kept: HashSet<_> =
                 selection.selected.iter().chain(&selection.always).map(|s| s.id).collect();
             let mut dropped = lane.log.dropped;

@@ -13,12 +13,15 @@
 //! Twice is enough: Giraud, Langou, Rozložník, van den Eshof, Numer. Math. 101 (2005). Cost: `8 n m`
 //! flops for each of `m` pinned features, once; memory: a vector of n each.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::FeatureId;
 use crate::check::{CheckedBlock, Feature};
 use crate::kernel;
 use crate::select::Reason;
+use crate::selection::Selection;
 use crate::target::Problem;
 
 /// Share of a column's variance that must be left of it. Twice what the least squares of the
@@ -50,6 +53,7 @@ struct Pin {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct LeftOut {
     id: FeatureId,
+    name: String,
     reason: Reason,
     why: String,
 }
@@ -81,7 +85,7 @@ impl Pins {
     ) {
         for (id, name, _, reason) in &block.dropped {
             if always(name) {
-                self.leave_out(*id, *reason, || lost(name, *reason));
+                self.leave_out(*id, name, *reason, || lost(name, *reason));
             }
         }
         let mut at = 0;
@@ -99,14 +103,33 @@ impl Pins {
         block.dropped.sort_by_key(|dropped| dropped.2);
     }
 
-    /// A line for each pinned feature that was left out.
-    pub(super) fn warnings(&self) -> impl Iterator<Item = String> + '_ {
-        self.left_out.iter().map(|gone| gone.why.clone())
+    /// A line for each of the names `always` that is not in the selection.
+    pub(super) fn warnings(&self, always: &HashSet<String>, selection: &Selection) -> Vec<String> {
+        let mut out: Vec<String> = self.left_out.iter().map(|gone| gone.why.clone()).collect();
+        let found: HashSet<&str> = selection.always.iter().map(|f| f.name.as_str()).collect();
+        let known = |name: &str| self.left_out.iter().any(|gone| gone.name == name);
+        let mut lost: Vec<_> =
+            always.iter().filter(|name| !found.contains(name.as_str()) && !known(name)).collect();
+        lost.sort_unstable();
+        for name in lost {
+            let why = match self.held.iter().any(|pin| pin.id.is_some() && pin.name == *name) {
+                true => "says nothing beside the others and is left out",
+                false => "has not come",
+            };
+            out.push(format!("{name:?} is always kept, but {why}"));
+        }
+        out
     }
 
-    fn leave_out(&mut self, id: FeatureId, reason: Reason, why: impl FnOnce() -> String) {
+    fn leave_out(
+        &mut self,
+        id: FeatureId,
+        name: &str,
+        reason: Reason,
+        why: impl FnOnce() -> String,
+    ) {
         if self.left_out.iter().all(|gone| gone.id != id) {
-            self.left_out.push(LeftOut { id, reason, why: why() });
+            self.left_out.push(LeftOut { id, name: name.into(), reason, why: why() });
         }
     }
 
@@ -139,7 +162,7 @@ impl Pins {
                 let reason = Reason::Redundant { by };
                 let names: Vec<&str> = of.iter().map(|at| self.held[*at].name.as_str()).collect();
                 let why = spanned(&feature.name, &names);
-                self.leave_out(feature.id, reason, || why);
+                self.leave_out(feature.id, &feature.name, reason, || why);
                 Some(reason)
             }
         }

@@ -54,11 +54,6 @@ pub trait ColumnSelector: Snapshot + Send {
     /// What is kept now, at any moment.
     fn selection(&self) -> Result<Selection>;
 
-    /// Whether columns count up to a constant, as they do beside an intercept.
-    fn centred(&self) -> bool {
-        true
-    }
-
     /// Whether a group must come whole, in one block; see [`GroupSelector`].
     fn whole_groups(&self) -> bool {
         false
@@ -68,6 +63,13 @@ pub trait ColumnSelector: Snapshot + Send {
     fn compacts(&self) -> bool {
         false
     }
+
+    /// Whether a constant added to a column changes nothing but the intercept.
+    ///
+    /// Columns whose mean is large against their deviation then come less a constant, which
+    /// [`crate::ColumnStats::shift`] remembers; see `check/offset.rs`. Methods without an
+    /// intercept and those that compare values for equality want the values as they are.
+    fn centres(&self) -> bool;
 
     /// Who wants to look at features as they are checked, ahead of their turn; it spares a pass
     /// over a block that is larger than the cache.

@@ -165,8 +165,8 @@ impl ColumnSelector for Worker {
         Ok(Selection { method: super::INFO.name, ..self.os.selection()? })
     }
 
-    fn centred(&self) -> bool {
-        self.os.centred()
+    fn centres(&self) -> bool {
+        self.os.centres()
     }
 
     fn status(&self) -> Status {

@@ -102,7 +102,7 @@ impl<S: Solver> ColumnSelector for Batch<S> {
         Ok(selection)
     }
 
-    fn centred(&self) -> bool {
+    fn centres(&self) -> bool {
         self.columns.frame.centred()
     }
 

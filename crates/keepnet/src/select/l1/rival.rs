@@ -54,7 +54,7 @@ impl<R: Rival> ColumnSelector for R {
         Ok(selection)
     }
 
-    fn centred(&self) -> bool {
+    fn centres(&self) -> bool {
         self.held().columns.frame.centred()
     }
 
