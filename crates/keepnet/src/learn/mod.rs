@@ -11,6 +11,7 @@ pub mod averages;
 mod contest;
 pub(crate) mod descent;
 pub mod extract;
+mod filter;
 mod fit;
 mod gcv;
 pub mod gram;
@@ -40,6 +41,7 @@ pub mod rda_sadmm;
 pub mod run;
 mod sadmm;
 pub mod saved;
+mod scale;
 mod screen;
 mod settings;
 pub mod sgd;
@@ -50,6 +52,7 @@ mod symmetric;
 #[cfg(test)]
 mod testing;
 pub mod truncated_gradient;
+mod truncation;
 pub mod tsgd;
 mod working;
 
@@ -69,7 +72,8 @@ pub use omcp::{Omcp, OmcpParams};
 pub use oscad::{Oscad, OscadParams};
 pub use path::{Choose, Path};
 pub use penalised::Solver;
-pub use run::{RowCounts, RowDriver, RowFilter, RowMissing, RowObserver, RowOptions, RowReport};
+pub use filter::{RowCounts, RowFilter, RowMissing};
+pub use run::{RowDriver, RowObserver, RowOptions, RowReport};
 pub use saved::SavedAverages;
 
 use crate::budget::Budget;
