@@ -7,8 +7,8 @@
 //! One side is spread into a dense scratch vector `v_i (x_i - mean(x))`, whose sum is zero, so
 //! the other side needs no centring and stays as it is stored.
 
-use crate::check::{ColumnStats, Feature};
-use crate::column::Column;
+use crate::check::{ColumnStats, Feature, offset};
+use crate::column::{Column, ColumnData};
 use crate::cross::{combine, cross};
 use crate::kept::Kept;
 use crate::kernel;
@@ -85,10 +85,16 @@ impl Frame {
         self.centred
     }
 
-    /// The mean that is taken off a column.
+    /// The mean that is taken off a column as it is held.
     #[must_use]
     pub fn mean(&self, stats: &ColumnStats) -> f64 {
         if self.centred { stats.mean } else { 0.0 }
+    }
+
+    /// All that is taken off the values of a column as they came.
+    #[must_use]
+    pub fn original_mean(&self, stats: &ColumnStats) -> f64 {
+        if self.centred { stats.original_mean() } else { 0.0 }
     }
 
     /// `<x, x>`.
@@ -114,14 +120,10 @@ impl Frame {
         }
     }
 
-    /// Weighted mean and variance of a dense vector.
+    /// A dense vector as a column with its statistics, shifted as a feature would be.
     #[must_use]
-    pub fn stats(&self, values: &[f64]) -> ColumnStats {
-        let shift = values.first().copied().unwrap_or(0.0);
-        let (first, second) = Column::F64(values).moments(self.weight(), shift);
-        let mean = first / self.weight_sum;
-        let variance = ((second - first * mean) / self.weight_sum).max(0.0);
-        ColumnStats { mean: shift + mean, variance, missing: 0 }
+    pub fn column(&self, values: &[f64]) -> (ColumnData, ColumnStats) {
+        offset::column(values, self.weight(), self.weight_sum, self.centred)
     }
 
     /// Takes the weighted mean off a vector where columns are centred; returns what it took.
@@ -224,7 +226,7 @@ impl Frame {
 mod tests {
     use super::*;
     use crate::budget::Budget;
-    use crate::column::{ColumnData, Numbers};
+    use crate::column::Numbers;
     use crate::kept::KeptSet;
 
     /// The sparse form against the dense one on the same values.
@@ -241,7 +243,7 @@ mod tests {
                 let mut kept = KeptSet::new(Budget::unlimited());
                 for j in 0..6 {
                     let values: Vec<f64> = (0..n).map(|i| value(j, i)).collect();
-                    let stats = frame.stats(&values);
+                    let (_, stats) = frame.column(&values);
                     let index: Vec<u32> =
                         (0..n as u32).filter(|i| values[*i as usize] != 0.0).collect();
                     let stored = index.iter().map(|i| values[*i as usize]).collect();

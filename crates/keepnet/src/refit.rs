@@ -103,7 +103,7 @@ pub fn refit(frame: &Frame, columns: &[&Kept], outputs: &Outputs) -> Result<Fit>
             fit.score[j] += 0.5 * w * w / one.inverse.at(j, j);
             fit.weight[j * count + c] = w * scale[j];
         }
-        let shift = |j: usize| fit.weight[j * count + c] * frame.mean(&columns[j].stats);
+        let shift = |j: usize| fit.weight[j * count + c] * frame.original_mean(&columns[j].stats);
         fit.intercept[c] = one.intercept - (0..k).map(shift).sum::<f64>();
         fit.loss += one.loss;
     }

@@ -217,7 +217,7 @@ impl FisherZ {
         let stats = ColumnStats {
             mean: x.facts.mean,
             variance: x.facts.spread / (self.n * self.n),
-            missing: 0,
+            ..ColumnStats::default()
         };
         self.sums(x.x, &stats).1
     }
@@ -266,12 +266,16 @@ impl Measure for FisherZ {
     fn ties_count(&self) -> bool {
         false
     }
+
+    fn centres(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{CheckPolicy, check};
+    use crate::check::{CheckPolicy, Wants, check};
     use crate::column::ColumnData;
     use crate::column::Numbers;
     use crate::order::generator;
@@ -323,13 +327,13 @@ mod tests {
                 let mut z = FisherZ::new(&problem, 0.01).unwrap();
                 let raw =
                     |data| RawColumn { id: FeatureId::new(0), name: "x".into(), source: 0, data };
-                let policy = CheckPolicy::default();
+                let (policy, wants) = (CheckPolicy::default(), Wants::default());
                 for p in kinds(&a).into_iter().map(raw) {
-                    let p = &check(&p, 0, &problem, &policy, None).unwrap().unwrap().feature;
+                    let p = &check(&p, 0, &problem, &policy, wants).unwrap().unwrap().feature;
                     let (pf, e) = z.weigh(p.column(), &p.stats).unwrap();
                     assert!((e.strength - plain(&a, &y, &v).abs()).abs() < 1e-9);
                     for q in kinds(&b).into_iter().map(raw) {
-                        let q = &check(&q, 0, &problem, &policy, None).unwrap().unwrap().feature;
+                        let q = &check(&q, 0, &problem, &policy, wants).unwrap().unwrap().feature;
                         let (qf, _) = z.weigh(q.column(), &q.stats).unwrap();
                         let side = Side { x: p.column(), facts: &pf };
                         z.load(side);

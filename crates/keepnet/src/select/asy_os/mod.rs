@@ -235,6 +235,10 @@ impl ColumnSelector for AsyOs {
         })
     }
 
+    fn centres(&self) -> bool {
+        self.frame.centred()
+    }
+
     fn status(&self) -> Status {
         let stand = match &self.team {
             Team::Threads { pool, .. } => pool.stand(),

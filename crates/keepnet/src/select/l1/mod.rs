@@ -90,12 +90,12 @@ impl Columns {
         let standardise = params.standardise;
         let mut columns = Self { frame, outputs, kept, scale, y, standardise };
         for covariate in &problem.covariates {
-            let stats = columns.frame.stats(&covariate.values);
+            let (data, stats) = columns.frame.column(&covariate.values);
             if stats.variance <= 0.0 {
                 let name = &covariate.name;
                 return Err(Error::Data(format!("covariate {name:?} is constant; leave it out")));
             }
-            columns.kept.push_covariate(covariate, stats)?;
+            columns.kept.push_covariate(&covariate.name, data, stats)?;
             columns.rescale();
         }
         Ok(columns)

@@ -230,6 +230,10 @@ impl ColumnSelector for OsPlus {
         Some(self)
     }
 
+    fn centres(&self) -> bool {
+        self.frame.centred()
+    }
+
     fn status(&self) -> Status {
         let mut status = self.core.status();
         status.bytes += self.rows.bytes();

@@ -123,8 +123,8 @@ impl Squared {
     }
 
     fn add_covariate(&mut self, covariate: &crate::target::Covariate) -> Result<()> {
-        let stats = self.frame.stats(&covariate.values);
-        let slot = self.state.kept.push_covariate(covariate, stats)?;
+        let (data, stats) = self.frame.column(&covariate.values);
+        let slot = self.state.kept.push_covariate(&covariate.name, data, stats)?;
         let kept: Vec<&Kept> = self.state.kept.slots().iter().collect();
         let ones = vec![1.0; self.frame.n()];
         let (h, _) = self.frame.hessian(&kept, self.frame.weight().unwrap_or(&ones));
