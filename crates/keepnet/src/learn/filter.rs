@@ -133,8 +133,8 @@ impl RowFilter {
     /// Tells each feature of a selection how many of its values were missing.
     pub fn tell(&self, selection: &mut Selection) {
         for feature in selection.selected.iter_mut().chain(&mut selection.always) {
-            let missing = self.missing.get(feature.id.index as usize).copied().unwrap_or(0);
-            feature.missing = u32::try_from(missing).unwrap_or(u32::MAX);
+            let missing = self.missing.get(feature.id.index as usize);
+            feature.missing = missing.map(|count| u32::try_from(*count).unwrap_or(u32::MAX));
         }
     }
 
@@ -374,7 +374,8 @@ mod tests {
         };
         let base = [(1.0, 1.0), (2.0, 1.0)];
         assert_eq!(hash(&base), hash(&base));
-        for other in [[(2.0, 1.0), (1.0, 1.0)], [(1.0, 1.0), (2.5, 1.0)], [(1.0, 2.0), (2.0, 1.0)]] {
+        for other in [[(2.0, 1.0), (1.0, 1.0)], [(1.0, 1.0), (2.5, 1.0)], [(1.0, 2.0), (2.0, 1.0)]]
+        {
             assert_ne!(hash(&base), hash(&other));
         }
     }

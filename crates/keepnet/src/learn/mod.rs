@@ -61,6 +61,7 @@ pub use annealed_ridge::{AnnealedRidge, AnnealedRidgeParams};
 pub use averaged::{Averaged, AveragedParams};
 pub use averages::{AveragesParams, GRID, RunningAverages};
 pub use extract::Extract;
+pub use filter::{RowCounts, RowFilter, RowMissing};
 pub use gram::{Gram, Model};
 pub use oalasso::{Oalasso, OalassoParams};
 pub use oelnet::{Oelnet, OelnetParams};
@@ -72,7 +73,6 @@ pub use omcp::{Omcp, OmcpParams};
 pub use oscad::{Oscad, OscadParams};
 pub use path::{Choose, Path};
 pub use penalised::Solver;
-pub use filter::{RowCounts, RowFilter, RowMissing};
 pub use run::{RowDriver, RowObserver, RowOptions, RowReport};
 pub use saved::SavedAverages;
 

@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::penalty::soft;
-use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, loss_at, loss_of, positive, preset};
+use super::stream::{
+    PRESET, REGRET, Rule, STANDARDISE, Streaming, info, loss_at, loss_of, positive, preset,
+};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;

@@ -145,7 +145,12 @@ impl<'a> RowDriver<'a> {
                 true => self.learner.learn_block(&block)?,
                 false => {
                     fit.reset(limit);
-                    self.filter.pass(&block, self.source.names(), self.options.missing, &mut fit)?;
+                    self.filter.pass(
+                        &block,
+                        self.source.names(),
+                        self.options.missing,
+                        &mut fit,
+                    )?;
                     self.learner.learn_block(&fit)?;
                 }
             }

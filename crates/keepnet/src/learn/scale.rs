@@ -108,6 +108,14 @@ impl Scale {
         }
     }
 
+    /// Features that never varied, where variances are known.
+    pub(super) fn constant(&self) -> Option<usize> {
+        match self {
+            Self::Raw { .. } => None,
+            Self::Running { variance, .. } => Some(variance.iter().filter(|v| **v == 0.0).count()),
+        }
+    }
+
     /// Whether rows are standardised.
     pub(super) fn runs(&self) -> bool {
         matches!(self, Self::Running { .. })

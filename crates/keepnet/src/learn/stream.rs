@@ -317,7 +317,7 @@ impl<R: Rule> RowLearner for Streaming<R> {
                 score: unit * w[j].abs(),
                 p_value: None,
                 mean: state.scale.mean(j, state.weight),
-                missing: 0,
+                missing: None,
             });
         }
         if !intercept.is_finite() || selected.iter().any(|f| !f.coefficient[0].is_finite()) {
@@ -346,6 +346,7 @@ impl<R: Rule> RowLearner for Streaming<R> {
                 false => "size of the weight",
             },
             loss,
+            constant: state.scale.constant().map(|count| count as u64),
             metrics,
             warnings: self.warnings(loss),
             ..Selection::default()
@@ -372,7 +373,13 @@ impl<R: Rule> Streaming<R> {
                 R::NAME
             )
         };
-        worse.map(say).into_iter().collect()
+        let mut warnings: Vec<String> = worse.map(say).into_iter().collect();
+        let (k, seen) = (self.k, self.problem.candidates());
+        if k > seen {
+            let what = "features were seen; all are kept that can be";
+            warnings.push(format!("k is {k} but only {seen} {what}"));
+        }
+        warnings
     }
 }
 
