@@ -27,7 +27,7 @@ use crate::block::FeatureId;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::{Logistic, Loss, LossKind, Squared, SquaredHinge};
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
 use crate::row::{Row, RowBlock, RowProblem, margin};
 use crate::select::Status;
 use crate::selection::{Selected, Selection, Value};
@@ -467,5 +467,6 @@ pub(crate) const fn info(
     make: super::MakeRows,
 ) -> MethodInfo {
     let averaged = settings::info(name, summary, cost, paper, own, make);
-    MethodInfo { tasks, memory: "O(p)", needs_k: true, ..averaged }
+    let promises = Promises::STREAMING;
+    MethodInfo { tasks, memory: "O(p)", needs_k: true, promises, ..averaged }
 }

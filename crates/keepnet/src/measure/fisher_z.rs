@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::ColumnStats;
 use crate::column::{Column, NumbersRef};
 use crate::error::{Error, Result};
+use crate::frame::centre;
 use crate::kernel::{self, Element};
 use crate::measure::dot::{Shifted, against_dense, dot};
 use crate::measure::special::{normal_cutoff, normal_two_sided};
@@ -71,14 +72,15 @@ impl FisherZ {
         }
         let weight = problem.weight.clone();
         let one = |i: usize| weight.as_ref().map_or(1.0, |v| v[i]);
-        let mean = y.iter().enumerate().map(|(i, y)| one(i) * y).sum::<f64>() / total;
-        let y_centred: Vec<f64> = y.iter().enumerate().map(|(i, y)| one(i) * (y - mean)).collect();
+        let mut centred = y.clone();
+        centre(&mut centred, weight.as_deref(), total);
+        let y_centred: Vec<f64> = centred.iter().enumerate().map(|(i, y)| one(i) * y).collect();
         let whole = y.iter().all(|y| y.fract() == 0.0 && y.abs() < 1e6);
         if whole {
             let low = y.iter().copied().fold(f64::INFINITY, f64::min);
             y.iter_mut().for_each(|y| *y -= low);
         } else {
-            y.iter_mut().for_each(|y| *y -= mean);
+            y = centred;
         }
         let (y_sum, square) = kernel::moments(&y, 0.0);
         let y_spread = if weight.is_some() {

@@ -30,10 +30,11 @@ use crate::budget::Budget;
 use crate::check::{CheckedBlock, Feature, offset};
 use crate::column::ColumnData;
 use crate::error::{Error, Result};
+use crate::frame::centre;
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::student_two_sided;
 use crate::measure::{Evidence, FisherZ, Measure, Side, numeric_target};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, Rules};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
@@ -110,9 +111,8 @@ impl AlphaInvesting {
         }
         let weight = problem.weight.clone();
         let total = problem.weight_sum();
-        let one = |i: usize| weight.as_ref().map_or(1.0, |v| v[i]);
-        let mean = y.iter().enumerate().map(|(i, y)| one(i) * y).sum::<f64>() / total;
-        let residual: Vec<f64> = y.iter().map(|y| y - mean).collect();
+        centre(&mut y, weight.as_deref(), total);
+        let residual = y;
         let mut method = Self {
             params,
             // The level is not used; correlations between columns are.
@@ -398,5 +398,6 @@ pub const ALPHA_INVESTING: MethodInfo = MethodInfo {
         SettingInfo { name: "payout", default: "0.5", help: "what an acceptance earns" },
         statistical::RULES,
     ],
+    promises: Promises::STATISTICAL,
     make: Maker::Columns(make),
 };

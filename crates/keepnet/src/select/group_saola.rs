@@ -27,7 +27,7 @@ use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
 use crate::measure::lofs::sums_to_zero;
 use crate::measure::{Evidence, Measure, Side};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::select::saola::score_kind;
 use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, PairSettings, Pairwise, Rules, WithMeasure};
@@ -423,5 +423,6 @@ pub const GROUP_SAOLA: MethodInfo = MethodInfo {
         statistical::ALPHA,
         statistical::BINS,
     ],
+    promises: Promises::STATISTICAL,
     make: Maker::Columns(make),
 };

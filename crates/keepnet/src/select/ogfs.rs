@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::{f_tail, student_two_sided};
 use crate::measure::{Evidence, FisherZ, Measure, Side};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::group_saola::group_metrics;
 use crate::select::shelf::Shelf;
 use crate::select::statistical;
@@ -448,5 +448,6 @@ pub const OGFS: MethodInfo = MethodInfo {
         SettingInfo { name: "level", default: "0.05", help: "level of the test on a score" },
         SettingInfo { name: "lambda", default: "0.001", help: "L1 weight between groups" },
     ],
+    promises: Promises::CLASSES_BY_TESTS,
     make: Maker::Columns(make),
 };

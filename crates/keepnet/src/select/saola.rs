@@ -28,7 +28,7 @@ use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
 use crate::measure::lofs::sums_to_zero;
 use crate::measure::{Evidence, Measure, Side};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, OnFull, PairSettings, Pairwise, Rules, WithMeasure};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
@@ -355,6 +355,7 @@ macro_rules! saola_info {
                 statistical::BINS,
                 statistical::ON_FULL,
             ],
+            promises: Promises::STATISTICAL,
             make: Maker::Columns(|spec, problem, budget| make(spec, problem, budget, $max)),
         }
     };

@@ -3,7 +3,7 @@
 use super::AsyOs;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::ColumnSelector;
 use crate::select::os::{OsParams, SETTINGS};
 use crate::target::Problem;
@@ -121,6 +121,7 @@ pub const INFO: MethodInfo = MethodInfo {
     needs_k: true,
     has_loss: true,
     settings: &settings(),
+    promises: Promises::ASYNCHRONOUS,
     make: Maker::Columns(make),
 };
 
