@@ -17,7 +17,8 @@ use crate::work::{self, Eye, Held, Watch};
 fn rows(problem: &Problem) -> Rows {
     let (input, used) = (problem.rows.input(), problem.n());
     let matched_by = "position".into();
-    Rows { input, used, matched_by, masked_target: 0, unmatched: 0 }
+    let (masked_target, unmatched) = (Some(0), Some(0));
+    Rows { input, used, matched_by, masked_target, unmatched, classes: None }
 }
 
 /// Selects from columns in memory; the JSON result.

@@ -77,8 +77,8 @@ pub struct Selected {
     pub p_value: Option<f64>,
     /// Weighted mean.
     pub mean: f64,
-    /// Missing values.
-    pub missing: u32,
+    /// Missing values, where they were counted.
+    pub missing: Option<u32>,
 }
 
 impl Selected {
@@ -96,7 +96,7 @@ impl Selected {
             score: 0.0,
             p_value: None,
             mean: kept.stats.original_mean(),
-            missing: kept.stats.missing,
+            missing: Some(kept.stats.missing),
         })
     }
 }
@@ -133,6 +133,8 @@ pub struct Selection {
     pub loss: Option<f64>,
     /// Features that replaced another.
     pub substitutions: u64,
+    /// Features without variation, where the method, not the driver, counts them.
+    pub constant: Option<u64>,
     /// Further numbers of the method, for its part of the result.
     pub metrics: Vec<(&'static str, Value)>,
     /// What the user should know.

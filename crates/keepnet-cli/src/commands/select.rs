@@ -171,7 +171,8 @@ fn open(asked: &Asked<'_>) -> Result<Opened> {
     dataset.knows(&always, &joined.not_features)?;
     let source = dataset.source(&joined.not_features)?;
     let Joined { problem, matched_by, input, used, masked_target, unmatched, .. } = joined;
-    let rows = Rows { input, used, matched_by, masked_target, unmatched };
+    let (masked_target, unmatched) = (Some(masked_target), Some(unmatched));
+    let rows = Rows { input, used, matched_by, masked_target, unmatched, classes: None };
     let (task_reason, notes) = (joined.task_reason, joined.notes);
     Ok(Opened { source, problem, rows, task_reason, notes, files, kinds, bytes, always })
 }

@@ -61,7 +61,11 @@ pub fn dry_run(
             "rows",
             format!(
                 "{} in the input, {} used, {} without target, {} unmatched; matched by {}",
-                rows.input, rows.used, rows.masked_target, rows.unmatched, rows.matched_by
+                rows.input,
+                rows.used,
+                rows.masked_target.unwrap_or(0),
+                rows.unmatched.unwrap_or(0),
+                rows.matched_by
             ),
         ),
         ("task", format!("{task} ({})", opened.task_reason)),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use keepnet::driver::{Dropped, LaneReport};
-use keepnet::learn::RowCounts;
+use keepnet::learn::{RowCounts, RowFilter};
 use keepnet::registry::MethodSpec;
 use keepnet::selection::{Selection, Value};
 use keepnet::{RowProblem, RunReport, Target};
@@ -55,16 +55,40 @@ pub fn row_warnings(selection: &Selection, counts: &RowCounts) -> Vec<String> {
 }
 
 impl Rows {
-    /// Rows of a stream, by their fate.
+    /// Rows of a stream that were matched by position, by their fate.
     #[must_use]
     pub fn of(counts: &RowCounts) -> Self {
+        Self::joined(counts, "position", 0)
+    }
+
+    /// Rows of a stream, of which some had no match by key.
+    #[must_use]
+    pub fn joined(counts: &RowCounts, matched_by: &str, unmatched: u64) -> Self {
         Self {
             input: counts.input as usize,
             used: counts.used as usize,
-            matched_by: "position".into(),
-            masked_target: counts.without_target as usize,
-            unmatched: 0,
+            matched_by: matched_by.into(),
+            masked_target: Some(counts.without_target.saturating_sub(unmatched) as usize),
+            unmatched: Some(unmatched as usize),
+            classes: None,
         }
+    }
+
+    /// The same with the rows of each class that a run counted.
+    #[must_use]
+    pub fn counted(self, filter: &RowFilter) -> Self {
+        Self { classes: filter.class_counts().map(<[u64]>::to_vec), ..self }
+    }
+
+    /// What the user should know of rows that were left out.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let note = |count: Option<usize>, what: &str| {
+            let count = count.filter(|count| *count > 0)?;
+            Some(format!("{count} rows have no {what} and are left out"))
+        };
+        let masked = note(self.masked_target, "target");
+        masked.into_iter().chain(note(self.unmatched, "match by key")).collect()
     }
 }
 
