@@ -56,8 +56,19 @@ impl DelayedCentre {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn restore(&self, line: Line) {
-        *self.line() = line;
+    /// Takes up a line that was saved; `false` where it is of another centre.
+    pub(super) fn restore(&self, line: Line) -> bool {
+        let mut now = self.line();
+        let length = now.states.back().map_or(0, Vec::len);
+        let states = line.states.len() as u64;
+        let fits = line.states.iter().all(|state| state.len() == length)
+            && (1..=now.tau).contains(&states)
+            && (line.tau, line.last.len()) == (now.tau, now.last.len())
+            && line.updates >= states - 1;
+        if fits {
+            *now = line;
+        }
+        fits
     }
 }
 

@@ -41,7 +41,7 @@ use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::select::{ColumnSelector, Late, Outcome, Status, Verdict};
 use crate::selection::Selection;
-use crate::snapshot::{Snapshot, decode, encode};
+use crate::snapshot::{Snapshot, decode, encode, ensure};
 use crate::target::Problem;
 
 pub use delayed::DelayedCentre;
@@ -269,6 +269,9 @@ impl Snapshot for AsyOs {
         match &mut self.team {
             Team::Threads { pool, centre } => {
                 let (states, u): (Vec<Vec<u8>>, Vec<f64>) = decode(state)?;
+                let length = self.frame.n() * self.y.len();
+                let fits = states.len() == pool.workers().count() && u.len() == length;
+                ensure(fits, "another number of workers or rows")?;
                 for (mut worker, state) in pool.workers().zip(&states) {
                     worker.restore(state)?;
                 }
@@ -277,10 +280,11 @@ impl Snapshot for AsyOs {
             }
             Team::Simulated { workers, centre, turn } => {
                 let (states, line, at): (Vec<Vec<u8>>, delayed::Line, u64) = decode(state)?;
+                ensure(states.len() == workers.len(), "another number of workers")?;
                 for (worker, state) in workers.iter_mut().zip(&states) {
                     worker.restore(state)?;
                 }
-                centre.restore(line);
+                ensure(centre.restore(line), "another centre")?;
                 *turn = at;
             }
         }
