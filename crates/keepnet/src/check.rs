@@ -40,6 +40,12 @@ pub struct ColumnStats {
 }
 
 impl ColumnStats {
+    /// Whether statistics that were read back can be those of a column.
+    pub(crate) fn sound(&self) -> bool {
+        let finite = self.mean.is_finite() && self.shift.is_finite() && self.variance.is_finite();
+        finite && self.variance >= 0.0
+    }
+
     /// Weighted mean of the values as they came.
     #[must_use]
     pub fn original_mean(&self) -> f64 {

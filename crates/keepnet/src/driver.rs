@@ -193,6 +193,9 @@ impl<'a> Driver<'a> {
         if lanes.len() != self.lanes.len() {
             return Err(Error::Snapshot("it has another number of selectors".into()));
         }
+        let features = self.source.features().unwrap_or(u64::MAX);
+        let inside = position.scan <= self.options.scans && position.in_scan <= features;
+        snapshot::ensure(inside, "it is past the end of the stream")?;
         for (lane, (log, state)) in self.lanes.iter_mut().zip(lanes) {
             lane.selector.restore(&state)?;
             lane.log = log;

@@ -296,7 +296,8 @@ impl<M: Measure> Snapshot for Saola<M> {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, pairs, evictions, ended) = snapshot::decode(state)?;
-        self.shelf.restore(parts);
+        let measure = &mut self.measure;
+        self.shelf.restore(parts, |x, stats| measure.weigh(x, stats).map(|(facts, _)| facts))?;
         (self.pairs, self.evictions, self.ended) = (pairs, evictions, ended);
         Ok(())
     }
