@@ -13,6 +13,8 @@
 mod missing;
 pub(crate) mod offset;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::{ColumnBlock, FeatureId, RawColumn};
@@ -67,7 +69,7 @@ pub struct Feature<'a> {
     /// Its identity.
     pub id: FeatureId,
     /// Its name.
-    pub name: std::borrow::Cow<'a, str>,
+    pub name: Cow<'a, str>,
     /// Place of its file in [`crate::FeatureSource::sources`].
     pub source: u32,
     /// Place in the scan at which it arrived.
@@ -147,7 +149,7 @@ pub struct CheckedBlock<'a> {
     /// Features to offer, in arrival order.
     pub features: Vec<Feature<'a>>,
     /// Columns that were dropped, with their names and places in the scan.
-    pub dropped: Vec<(FeatureId, &'a str, u64, Reason)>,
+    pub dropped: Vec<(FeatureId, Cow<'a, str>, u64, Reason)>,
 }
 
 /// What comes of a column that passes.
@@ -338,7 +340,9 @@ pub fn check_block_for<'a>(
                 out.features.push(passed.feature);
                 out.features.extend(passed.indicator.map(|feature| *feature));
             }
-            Err(reason) => out.dropped.push((raw.id, &raw.name, first + at as u64, reason)),
+            Err(reason) => {
+                out.dropped.push((raw.id, raw.name.as_str().into(), first + at as u64, reason))
+            }
         }
         Ok(())
     };

@@ -70,7 +70,7 @@ fn selected((order, feature): (usize, &Feature)) -> Selected {
         score: f64::from_bits(feature.score),
         p_value: None,
         mean: f64::from_bits(feature.mean),
-        missing: 0,
+        missing: None,
     }
 }
 

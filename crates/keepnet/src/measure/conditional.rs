@@ -128,8 +128,9 @@ impl Partial {
         }
         for c in (2..size).rev() {
             let pivot = a[c * size + c];
+            // The other conditions say all that this one does: it adds none.
             if pivot < NOTHING_LEFT {
-                return None;
+                continue;
             }
             for i in 0..c {
                 let factor = a[i * size + c] / pivot;

@@ -27,7 +27,7 @@ use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
 use crate::measure::lofs::sums_to_zero;
 use crate::measure::{Evidence, Measure, Side};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::select::saola::score_kind;
 use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, PairSettings, Pairwise, Rules, WithMeasure};
@@ -268,7 +268,7 @@ impl<M: Measure> GroupSaola<M> {
             let Member { place, feature, data, facts, evidence, gone } = member;
             out[place].score = Some(evidence.strength);
             out[place].verdict = match gone {
-                Some(by) => Verdict::Dropped(Reason::Redundant { by }),
+                Some(by) => Verdict::Dropped(Reason::Redundant { by: Some(by) }),
                 None => {
                     let added = self.shelf.exchange(&[], feature, data, facts, evidence);
                     if let Err(error) = added {
@@ -424,5 +424,6 @@ pub const GROUP_SAOLA: MethodInfo = MethodInfo {
         statistical::ALPHA,
         statistical::BINS,
     ],
+    promises: Promises::STATISTICAL,
     make: Maker::Columns(make),
 };

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::{f_tail, student_two_sided};
 use crate::measure::{Evidence, FisherZ, Measure, Side};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::group_saola::group_metrics;
 use crate::select::shelf::Shelf;
 use crate::select::statistical;
@@ -284,7 +284,7 @@ impl Ogfs {
     ) {
         if at >= kept {
             let place = accepted[at - kept].place;
-            out[place].verdict = Verdict::Dropped(Reason::Redundant { by });
+            out[place].verdict = Verdict::Dropped(Reason::Redundant { by: Some(by) });
         } else if let Some(first) = accepted.first() {
             out[first.place].evicted.push(id);
             self.evictions += 1;
@@ -454,5 +454,6 @@ pub const OGFS: MethodInfo = MethodInfo {
         SettingInfo { name: "level", default: "0.05", help: "level of the test on a score" },
         SettingInfo { name: "lambda", default: "0.001", help: "L1 weight between groups" },
     ],
+    promises: Promises::CLASSES_BY_TESTS,
     make: Maker::Columns(make),
 };

@@ -246,7 +246,7 @@ impl Os {
         }
         let kind = params.loss_for(problem.target.task());
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
         let count = outputs.y.len();
         let work = work(&params, &frame, &outputs)?;
         let kept = KeptSet::new(budget);

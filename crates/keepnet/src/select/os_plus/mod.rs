@@ -33,7 +33,7 @@ use crate::frame::Frame;
 use crate::kept::KeptSet;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::rows::{Row, Rows};
 use crate::select::{ColumnSelector, Glance, Glances, Marginal, Outcome, Status, fitted};
 use crate::selection::{Selection, Value};
@@ -147,7 +147,7 @@ impl OsPlus {
             Task::Classification => LossKind::Logistic,
         });
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
         let kept = KeptSet::new(budget);
         let mut reserve = 0;
         let mut warnings = Vec::new();
@@ -294,6 +294,7 @@ pub const INFO: MethodInfo = MethodInfo {
             help: "false leaves columns and target uncentred, as the papers do",
         },
     ],
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 

@@ -85,7 +85,7 @@ impl Curved {
         kind: LossKind,
         kept: KeptSet,
     ) -> Result<Self> {
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = Outputs::new(problem, kind, params.epsilon, frame)?;
         let n = frame.n();
         let model = Model {
             w: vec![0.0; usize::from(frame.centred())],

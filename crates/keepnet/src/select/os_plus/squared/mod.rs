@@ -67,7 +67,7 @@ impl Squared {
         problem: &Problem,
         kept: KeptSet,
     ) -> Result<Self> {
-        let y: Vec<Vec<f64>> = outputs.centred(frame).into_iter().map(|(y, _)| y).collect();
+        let y: Vec<Vec<f64>> = outputs.y.clone();
         let count = y.len();
         let mut state = State {
             kept,
