@@ -67,6 +67,12 @@ pub enum Error {
     /// The data or the combination of settings has no answer.
     #[error("{0}")]
     Data(String),
+    /// A result that contradicts itself: never the user's fault.
+    #[error(
+        "{0}: this is a defect of keepnet, and no answer is given; please report it with the \
+         command, the settings and, if you can, the data"
+    )]
+    Defect(String),
     /// What was asked is not possible with this source or method.
     #[error("{0}")]
     Unsupported(String),

@@ -15,8 +15,10 @@ mod fit;
 mod gcv;
 pub mod gram;
 mod ista;
+mod lanczos;
 mod lanes;
 mod lars;
+mod means;
 mod moments;
 pub mod oalasso;
 pub mod oelnet;
@@ -45,6 +47,7 @@ mod settings;
 pub mod sgd;
 pub mod siht;
 pub mod sofs;
+mod sound;
 mod stream;
 mod symmetric;
 #[cfg(test)]
