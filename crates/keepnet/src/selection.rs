@@ -119,6 +119,8 @@ pub struct Selection {
     pub loss: Option<f64>,
     /// Features that replaced another.
     pub substitutions: u64,
+    /// Features without variation, where the method, not the driver, counts them.
+    pub constant: Option<u64>,
     /// Further numbers of the method, for its part of the result.
     pub metrics: Vec<(&'static str, Value)>,
     /// What the user should know.

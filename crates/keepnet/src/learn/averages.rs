@@ -133,10 +133,7 @@ impl RunningAverages {
         let (row_weight, decay) = self.row_weights(&self.pending);
         let old = self.moments.weight * decay;
         let old2 = self.moments.weight2 * decay * decay;
-        (
-            old + row_weight.iter().sum::<f64>(),
-            old2 + row_weight.iter().map(|w| w * w).sum::<f64>(),
-        )
+        (old + row_weight.iter().sum::<f64>(), old2 + row_weight.iter().map(|w| w * w).sum::<f64>())
     }
 
     /// Adds rows. A value that is not finite or too large, or a weight that is not positive, is

@@ -20,6 +20,8 @@ pub(crate) struct Fit {
     score: Vec<f64>,
     mean: Vec<f64>,
     pub(crate) loss: f64,
+    /// Features that do not vary, where all were looked at.
+    pub(crate) constant: Option<u64>,
     notes: Vec<(&'static str, Value)>,
     warnings: Vec<String>,
 }
@@ -63,6 +65,7 @@ impl Fit {
             mean: set.iter().map(|j| gram.mean[*j]).collect(),
             model: gram.model(set, b),
             loss: 0.5 * rss,
+            constant: None,
             notes,
             warnings,
         })
@@ -98,6 +101,7 @@ impl Fit {
             intercept: self.model.intercept.clone(),
             score_kind: "loss increase if removed",
             loss: Some(self.loss),
+            constant: self.constant,
             metrics: self.notes.clone(),
             warnings: self.warnings.clone(),
             ..Selection::default()
@@ -136,7 +140,8 @@ fn coarse(gram: &Gram, set: &[usize]) -> Option<String> {
         return None;
     }
     let values = gram.sub(set).0.self_adjoint_eigenvalues(faer::Side::Lower).ok()?;
-    let (least, most) = values.iter().fold((f64::INFINITY, 0.0f64), |(a, b), v| (a.min(*v), b.max(*v)));
+    let (least, most) =
+        values.iter().fold((f64::INFINITY, 0.0f64), |(a, b), v| (a.min(*v), b.max(*v)));
     let condition = if least > 0.0 { most / least } else { f64::INFINITY };
     if condition * F32 <= COARSE {
         return None;

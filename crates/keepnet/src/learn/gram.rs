@@ -106,7 +106,8 @@ impl RunningAverages {
                 size += b.abs() * (m.xx.get(j, j) / m.weight).sqrt();
                 offset += (b * m.mean_x.high[j]).abs();
             }
-            let (yy, offset) = (m.yy[output] / m.weight, 1e-14 * (offset + m.mean_y.high[output].abs()));
+            let (yy, offset) =
+                (m.yy[output] / m.weight, 1e-14 * (offset + m.mean_y.high[output].abs()));
             1e-6 * yy + 1e-11 * size * size + offset * (offset + yy.sqrt())
         };
         (self.error_of(model).iter().sum(), (0..m.yy.len()).map(slack).sum())
@@ -156,8 +157,8 @@ impl Gram {
                     .into(),
             ));
         }
-        // Equal values leave no variance at all, whatever they are, so no threshold is needed.
-        let live: Vec<usize> = (0..p).filter(|j| sd_all[*j] > 0.0).collect();
+        // Equal values leave no variance at all, whatever they are; squares of less are no numbers.
+        let live: Vec<usize> = (0..p).filter(|j| sd_all[*j] > 1e-150).collect();
         if live.is_empty() {
             return Err(Error::Data("no feature varies in the rows so far".into()));
         }
@@ -313,11 +314,8 @@ pub(crate) fn solve(s: &mut Mat<f64>, xy: &[Vec<f64>], ridge: f64) -> Result<Vec
 pub(crate) fn least_squares(s: &Mat<f64>, xy: &[Vec<f64>]) -> Result<(Vec<Vec<f64>>, Mat<f64>)> {
     let mut factor = s.clone();
     let mut b = solve(&mut factor, xy, JITTER)?;
-    let mut memory = MemBuffer::new(llt::solve::solve_in_place_scratch::<f64>(
-        s.nrows(),
-        1,
-        Par::Seq,
-    ));
+    let mut memory =
+        MemBuffer::new(llt::solve::solve_in_place_scratch::<f64>(s.nrows(), 1, Par::Seq));
     for (b, xy) in b.iter_mut().zip(xy) {
         let left = |b: &[f64]| -> Vec<f64> {
             let mut left = xy.clone();

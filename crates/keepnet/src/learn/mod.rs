@@ -18,6 +18,7 @@ mod ista;
 mod lanczos;
 mod lanes;
 mod lars;
+mod logistic;
 mod means;
 mod moments;
 pub mod oalasso;

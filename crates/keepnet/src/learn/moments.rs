@@ -117,20 +117,13 @@ impl Moments {
 
     /// The targets of a block, centred and weighted, and after them how far its mean is from the
     /// one so far, where there is one; their squares join `yy`.
-    fn targets(
-        &mut self,
-        block: &RowBlock,
-        classes: usize,
-        sums: &Sums,
-        f: f64,
-    ) -> Vec<Vec<f64>> {
+    fn targets(&mut self, block: &RowBlock, classes: usize, sums: &Sums, f: f64) -> Vec<Vec<f64>> {
         let apart = sums.mean_y.minus(&self.mean_y);
         let mut out = Vec::with_capacity(self.yy.len());
         for (output, apart) in apart.iter().enumerate() {
             let (high, low) = (sums.mean_y.high[output], sums.mean_y.low[output]);
-            let centred = |(y, w): (&f64, &f64)| {
-                w.sqrt() * ((margin(classes, *y, output) - high) - low)
-            };
+            let centred =
+                |(y, w): (&f64, &f64)| w.sqrt() * ((margin(classes, *y, output) - high) - low);
             let mut y: Vec<f64> = block.y().iter().zip(&sums.row_weight).map(centred).collect();
             if self.weight > 0.0 {
                 y.push(f * apart);
