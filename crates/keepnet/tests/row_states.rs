@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use keepnet::learn::{AveragesParams, RunningAverages, SavedAverages};
 use keepnet::registry::{self, MethodSpec};
 use keepnet::snapshot::{Identity, open, seal};
-use keepnet::{Budget, LossKind, Row, RowBlock, RowLearner, RowProblem};
+use keepnet::{Budget, LossKind, Row, RowBlock, RowProblem};
 
 fn random(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
@@ -91,7 +91,7 @@ fn a_forged_state_of_a_learner_never_panics() {
             first.learn_block(&rows(1300, 6, classes, sparse)).unwrap();
             let state = first.save().unwrap();
             let (mut next, mut refused) = (random(11), 0);
-            for at in 0..400 {
+            for at in 0..150 {
                 let forged = forge(&state, &mut next);
                 let what = format!("{name} {:?} {at}", spec.settings);
                 survives(&what, || {
@@ -106,7 +106,7 @@ fn a_forged_state_of_a_learner_never_panics() {
                     let _ = second.selection();
                 });
             }
-            assert!(refused > 100, "{name}: {refused}");
+            assert!(refused > 40, "{name}: {refused}");
         }
     }
 }
@@ -125,7 +125,7 @@ fn a_forged_file_of_averages_is_refused_or_harmless() {
         let body = open(&identity, &file).unwrap();
         assert!(SavedAverages::from_bytes(&seal(&identity, body).unwrap()).is_ok());
         let (mut next, mut refused) = (random(13), 0);
-        for at in 0..1500 {
+        for at in 0..600 {
             let forged = seal(&identity, &forge(body, &mut next)).unwrap();
             survives(&format!("file {at}"), || {
                 let Ok(mut read) = SavedAverages::from_bytes(&forged) else {
@@ -145,6 +145,6 @@ fn a_forged_file_of_averages_is_refused_or_harmless() {
                 let _ = read.averages.gram();
             });
         }
-        assert!(refused > 500, "{refused}");
+        assert!(refused > 200, "{refused}");
     }
 }
