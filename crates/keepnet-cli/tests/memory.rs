@@ -48,7 +48,8 @@ fn lies_about_columns_and_rows_are_refused_in_little_memory() {
     header.extend(format!("{text:<117}\n").bytes());
     folder.write("z.npy", header).write("y.csv", "y\n1\n2\n");
     for method in ["os", "olsth"] {
-        let called = within(&folder, 400, &format!("select z.npy --target y.csv -k 1 --method {method}"));
+        let called =
+            within(&folder, 400, &format!("select z.npy --target y.csv -k 1 --method {method}"));
         called.refused(1, &["z.npy", "no values"]);
     }
 }

@@ -50,9 +50,8 @@ impl Batches {
 
     /// Columns that can be decoded: all but those of types that are no features.
     pub(crate) fn known(&self) -> Vec<usize> {
-        let known = |c: &usize| {
-            !matches!(kind(self.schema.field(*c).data_type()), ColumnKind::Other(_))
-        };
+        let known =
+            |c: &usize| !matches!(kind(self.schema.field(*c).data_type()), ColumnKind::Other(_));
         (0..self.schema.fields().len()).filter(known).collect()
     }
 
@@ -123,9 +122,8 @@ impl Batches {
         };
         guarded(|| {
             let message = message(&head)?;
-            let coded = |c: &usize| {
-                matches!(self.schema.field(*c).data_type(), DataType::Dictionary(..))
-            };
+            let coded =
+                |c: &usize| matches!(self.schema.field(*c).data_type(), DataType::Dictionary(..));
             if let Some(batch) = message.header_as_dictionary_batch() {
                 if !columns.iter().any(coded) {
                     return Ok((None, 0));

@@ -64,7 +64,8 @@ pub(crate) fn message(bytes: &[u8]) -> Result<Message<'_>> {
 
 /// Bytes of the next message's flatbuffer and of its lead; `None` at the end of a stream.
 pub(crate) fn lead(bytes: [u8; 8]) -> Result<Option<(u64, u64)>> {
-    let word = |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let word =
+        |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let (length, lead) = if bytes[..4] == [0xff; 4] { (word(4), 8) } else { (word(0), 4) };
     match u64::try_from(length) {
         Ok(0) => Ok(None),

@@ -47,18 +47,7 @@ impl Reader {
         let (names, kinds, levels) = (Vec::new(), Vec::new(), Vec::new());
         let (place, unnamed) = (place.clone(), false);
         let (line, described) = (1, None);
-        Ok(Self {
-            input,
-            separator,
-            place,
-            names,
-            kinds,
-            levels,
-            unnamed,
-            line,
-            described,
-            texts,
-        })
+        Ok(Self { input, separator, place, names, kinds, levels, unnamed, line, described, texts })
     }
 
     fn read(mut self) -> Result<Arc<dyn Table>> {

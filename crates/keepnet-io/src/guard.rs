@@ -48,10 +48,7 @@ mod tests {
     fn a_panic_is_an_error_and_a_result_is_itself() {
         assert_eq!(guarded(|| Ok(3)).unwrap(), 3);
         let error = guarded::<()>(|| panic!("offset {} of 4", 9)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the file is damaged: its decoder gave up (offset 9 of 4)"
-        );
+        assert_eq!(error.to_string(), "the file is damaged: its decoder gave up (offset 9 of 4)");
         assert!(!SILENT.get());
     }
 }

@@ -140,7 +140,9 @@ fn check(chunk: &ColumnChunkMetaData, page: &Page, room: u64) -> Checked<()> {
         Type::INT32 | Type::FLOAT | Type::BYTE_ARRAY => 4,
         Type::INT64 | Type::DOUBLE => 8,
         Type::INT96 => 12,
-        Type::FIXED_LEN_BYTE_ARRAY => u64::try_from(chunk.column_descr().type_length()).unwrap_or(1),
+        Type::FIXED_LEN_BYTE_ARRAY => {
+            u64::try_from(chunk.column_descr().type_length()).unwrap_or(1)
+        }
     };
     match page.kind {
         Kind::Unknown => Err(bad("a page is of an unknown kind")),
@@ -321,13 +323,8 @@ mod tests {
     fn a_header_is_read_field_by_field() {
         let mut thrift = Thrift { bytes: &HEADER, at: 0 };
         let page = thrift.page().unwrap();
-        let want = Page {
-            kind: Kind::Data,
-            packed: 300,
-            unpacked: 400,
-            values: 50,
-            ..Page::default()
-        };
+        let want =
+            Page { kind: Kind::Data, packed: 300, unpacked: 400, values: 50, ..Page::default() };
         assert_eq!((page, thrift.at), (want, HEADER.len()));
     }
 

@@ -67,7 +67,10 @@ fn mixed(rows: usize) -> RecordBatch {
     let arrays: Vec<(&str, ArrayRef)> = vec![
         ("a", Arc::new(Float64Array::from(numbers[0].clone()))),
         ("b", Arc::new(Float64Array::from(numbers[1].clone()))),
-        ("i", Arc::new((0..rows).map(|r| (r != 5).then_some(r as i32 % 9)).collect::<Int32Array>())),
+        (
+            "i",
+            Arc::new((0..rows).map(|r| (r != 5).then_some(r as i32 % 9)).collect::<Int32Array>()),
+        ),
         ("o", Arc::new((0..rows).map(|r| Some(r % 2 == 0)).collect::<BooleanArray>())),
         ("t", Arc::new((0..rows).map(|r| Some(text(r))).collect::<StringArray>())),
         ("d", Arc::new((0..rows).map(text).collect::<DictionaryArray<Int32Type>>())),
@@ -175,7 +178,8 @@ fn an_unpacked_length_that_no_codec_reaches_is_refused() {
 #[test]
 fn a_shape_that_claims_more_than_the_file_holds_is_refused() {
     let dir = Dir::new();
-    for shape in [[0, 1 << 63], [1 << 63, 0], [1 << 40, 1 << 40], [3, 1 << 62], [1 << 32, 1 << 32]] {
+    for shape in [[0, 1 << 63], [1 << 63, 0], [1 << 40, 1 << 40], [3, 1 << 62], [1 << 32, 1 << 32]]
+    {
         let path = dir.write("x.npy", npy_header("<f8", false, &shape));
         for result in [
             columns(&path, &OpenOptions::default()).map(|_| 0),

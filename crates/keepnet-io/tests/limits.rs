@@ -126,8 +126,7 @@ fn different_texts_are_counted() {
 #[test]
 fn many_files_share_the_limit() {
     let (dir, m) = (Dir::new(), Matrix::random(60, 8, 1));
-    let paths: Vec<String> =
-        (0..40).map(|i| dir.write(&format!("{i}.csv"), m.text(','))).collect();
+    let paths: Vec<String> = (0..40).map(|i| dir.write(&format!("{i}.csv"), m.text(','))).collect();
     let read = |options: &OpenOptions| columns(open(&paths, options).unwrap().source(&[]).unwrap());
     // 40 tables of 60 by 8 doubles are 150 KiB, far above 16 KiB.
     assert_eq!(read(&limited(32 << 10)), read(&OpenOptions::default()));
@@ -155,7 +154,8 @@ fn a_check_ends_the_opening_of_files() {
             3.. => Err(Error::Data("the time is over".into())),
             _ => Ok(()),
         });
-        let options = OpenOptions { check: Some(check), memory: Some(1 << 10), ..Default::default() };
+        let options =
+            OpenOptions { check: Some(check), memory: Some(1 << 10), ..Default::default() };
         assert!(refusal(&path, &options).contains("the time is over"), "{name}");
         assert!(asked.load(Ordering::Relaxed) >= 4);
     }

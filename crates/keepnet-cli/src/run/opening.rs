@@ -13,9 +13,9 @@ use super::signals;
 pub fn check(start: Instant, limit: Option<Duration>) -> Option<Check> {
     let limit = limit?;
     Some(Check::new(move || match signals::opening() && start.elapsed() >= limit {
-        true => Err(Error::Data(
-            "--time was over while files were opened; nothing was selected".into(),
-        )),
+        true => {
+            Err(Error::Data("--time was over while files were opened; nothing was selected".into()))
+        }
         false => Ok(()),
     }))
 }

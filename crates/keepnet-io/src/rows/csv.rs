@@ -66,17 +66,7 @@ pub(crate) fn open(path: &str, separator: u8, place: &Place) -> Result<Box<dyn C
     };
     let columns = names.iter().cloned().zip(kinds.iter().map(kind)).collect();
     let (waiting, place) = (Some(text), place.clone());
-    Ok(Box::new(Csv {
-        feed,
-        separator,
-        names,
-        kinds,
-        columns,
-        waiting,
-        line,
-        place,
-        _described,
-    }))
+    Ok(Box::new(Csv { feed, separator, names, kinds, columns, waiting, line, place, _described }))
 }
 
 /// Room for the numbers of a text, where it is longer than a chunk.
