@@ -13,7 +13,7 @@
 use crate::budget::Budget;
 use crate::check::Feature;
 use crate::error::{Error, Result};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, STANDARDISE};
 use crate::select::l1::stream::Held;
@@ -118,6 +118,7 @@ pub const INFO: MethodInfo = MethodInfo {
         EPSILON,
         INTERCEPT,
     ],
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 

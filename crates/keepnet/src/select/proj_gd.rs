@@ -14,7 +14,7 @@
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::ColumnSelector;
 use crate::select::l1::batch::{Answer, Batch, Solver};
 use crate::select::l1::settings::{EPSILON, INTERCEPT, STANDARDISE};
@@ -225,6 +225,7 @@ pub const INFO: MethodInfo = MethodInfo {
         EPSILON,
         INTERCEPT,
     ],
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 

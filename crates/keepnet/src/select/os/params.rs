@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::ColumnSelector;
 use crate::selection::Value;
 use crate::target::{Problem, Task};
@@ -163,6 +163,7 @@ pub const INFO: MethodInfo = MethodInfo {
     needs_k: true,
     has_loss: true,
     settings: &SETTINGS,
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 

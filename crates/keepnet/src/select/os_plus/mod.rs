@@ -33,7 +33,7 @@ use crate::frame::Frame;
 use crate::kept::{Kept, KeptSet};
 use crate::loss::LossKind;
 use crate::refit::Outputs;
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::rows::{Row, Rows};
 use crate::select::{ColumnSelector, Glance, Glances, Marginal, Outcome, Status, fitted};
 use crate::selection::{Selection, Value};
@@ -300,6 +300,7 @@ pub const INFO: MethodInfo = MethodInfo {
             help: "false leaves columns and target uncentred, as the papers do",
         },
     ],
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 
