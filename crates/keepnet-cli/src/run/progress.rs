@@ -55,11 +55,9 @@ impl Reporter {
     /// Shows progress, at most a few times a second.
     pub fn show(&mut self, progress: &Progress) {
         let total = progress.features.map(|features| features * u64::from(progress.scans));
-        self.update(
-            (progress.arrived, total),
-            &|pace| line(progress, pace),
-            &|pace| message(progress, pace),
-        );
+        self.update((progress.arrived, total), &|pace| line(progress, pace), &|pace| {
+            message(progress, pace)
+        });
     }
 
     /// Shows how far a run on rows is; `total` is the rows of the stream, where known.

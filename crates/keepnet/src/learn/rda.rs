@@ -13,9 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::penalty::soft;
-use super::stream::{
-    PRESET, REGRET, Rule, STANDARDISE, Streaming, info, loss_at, loss_of, positive, preset,
-};
+use super::rival::{PRESET, REGRET, STANDARDISE, info, loss_of, positive, preset};
+use super::stream::{Rule, Streaming, loss_at};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;

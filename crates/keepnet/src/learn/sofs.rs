@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::ofs::two_classes;
-use super::stream::{Rule, STANDARDISE, Streaming, info, positive, standardised};
+use super::rival::{STANDARDISE, info, positive, standardised};
+use super::stream::{Rule, Streaming};
 use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;

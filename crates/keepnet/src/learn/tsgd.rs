@@ -13,8 +13,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, preset};
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, preset};
+use super::stream::{Rule, Streaming};
 use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
