@@ -1,6 +1,5 @@
 //! What a result says besides the selection: warnings, rows by their fate, a run on rows.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use keepnet::driver::{Dropped, LaneReport};
@@ -17,7 +16,6 @@ pub fn warnings(
     notes: &[String],
     spec: &MethodSpec,
     integral: bool,
-    always: &HashSet<String>,
     report: &RunReport,
 ) -> Vec<String> {
     let mut warnings = notes.to_vec();
@@ -34,13 +32,6 @@ pub fn warnings(
             false => "not every column is an integer, bool or code",
         };
         warnings.push(format!("measure {measure}, as {why}; --measure chooses another"));
-    }
-    let found: HashSet<_> = selection.always.iter().map(|f| f.name.as_str()).collect();
-    let mut lost: Vec<_> = always.iter().filter(|name| !found.contains(name.as_str())).collect();
-    lost.sort_unstable();
-    for name in lost {
-        warnings
-            .push(format!("--always {name:?} did not come, or was dropped as constant or missing"));
     }
     for warning in &selection.warnings {
         if !warnings.contains(warning) {

@@ -33,6 +33,7 @@ use crate::kernel;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::target::Problem;
+use crate::verdict::Fitted;
 
 pub use settings::L1Params;
 
@@ -58,6 +59,12 @@ pub(super) struct Point {
 }
 
 impl Point {
+    /// Whether a point that was read back is one of `held` columns, `count` outputs, `n` rows.
+    pub(super) fn sound(&self, held: usize, count: usize, n: usize) -> bool {
+        let u = self.u.len() == count && self.u.iter().all(|u| u.len() == n);
+        u && self.w.len() == held * count && self.b.len() == count
+    }
+
     /// Size of the weights of a slot.
     pub(super) fn size(&self, slot: usize) -> f64 {
         let count = self.b.len();
@@ -93,6 +100,12 @@ impl Columns {
             columns.rescale();
         }
         Ok(columns)
+    }
+
+    /// Shows the held columns to one who checks the model.
+    pub(super) fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
+        let columns: Vec<&Kept> = self.kept.slots().iter().collect();
+        see(&Fitted { columns: &columns, frame: &self.frame, outputs: &self.outputs })
     }
 
     /// Completes the scales after columns came in.
