@@ -99,7 +99,7 @@ pub const INFO: MethodInfo = info(
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    two_classes("sofs", problem)?;
+    two_classes("sofs", spec, problem)?;
     let rule = Sofs {
         w: vec![0.0; problem.features()],
         sigma: vec![1.0; problem.features()],
