@@ -97,7 +97,7 @@ pub const INFO: MethodInfo = info(
     "ofs",
     "online feature selection: a perceptron cut to k weights after each mistake",
     "binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Wang, Zhao, Hoi and Jin 2014",
     &[
         SettingInfo { name: "eta", default: "0.2", help: "step, above 0" },

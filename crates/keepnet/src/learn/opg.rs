@@ -76,7 +76,7 @@ pub const INFO: MethodInfo = info(
     "opg",
     "online proximal gradient: a soft threshold after every step",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Duchi and Singer 2009",
     &[
         RATE,

@@ -87,7 +87,7 @@ pub const INFO: MethodInfo = info(
     "rda",
     "regularised dual averaging with the l1 norm",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Xiao 2010",
     &[
         SettingInfo { name: "gamma", default: "0.5", help: "damping over p; published: 5" },

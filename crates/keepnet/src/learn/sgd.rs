@@ -129,7 +129,7 @@ pub const INFO: MethodInfo = info(
     "sgd",
     "stochastic gradient descent, the k largest weights",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Robbins and Monro 1951",
     &[
         RATE,

@@ -67,7 +67,7 @@ pub const INFO: MethodInfo = info(
     "siht",
     "stochastic gradient descent that keeps the k largest weights at every row",
     "regression, binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Nguyen, Needell and Woolf 2017",
     &[RATE, POWER, STANDARDISE, PRESET, REGRET],
     make,

@@ -89,7 +89,7 @@ pub const INFO: MethodInfo = info(
     "sofs",
     "second-order online feature selection: the k weights of smallest variance",
     "binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Wu, Hoi, Mei and Yu 2017",
     &[
         SettingInfo { name: "r", default: "1", help: "regularisation of the variances, above 0" },

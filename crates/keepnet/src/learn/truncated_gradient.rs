@@ -94,7 +94,7 @@ pub const INFO: MethodInfo = info(
     "truncated-gradient",
     "stochastic gradient descent that draws small weights to zero every few rows",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Langford, Li and Zhang 2009",
     &[
         RATE,

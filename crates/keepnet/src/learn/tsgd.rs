@@ -77,7 +77,7 @@ pub const INFO: MethodInfo = info(
     "tsgd",
     "stochastic gradient descent that truncates to k weights after a burn-in",
     "regression, binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Fan, Gong, Li and Sun 2018",
     &[
         RATE,
