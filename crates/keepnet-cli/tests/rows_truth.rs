@@ -176,35 +176,32 @@ fn a_checkpoint_knows_its_target_and_everything_else_that_a_digit_depends_on() {
         x.iter().for_each(|v| text += &format!("{v},"));
         text += &format!("{y},{},{}\n", 1.0 - x[2], 1 + i % 3);
     }
+    // A hole near the end stops the run there, with the checkpoint of the block before.
+    let hole = text.match_indices('\n').nth(3900).unwrap().0 + 1;
+    let end = hole + text[hole..].find(',').unwrap();
+    text.replace_range(hole..end, "");
     folder.write("d.csv", &text);
     for method in ["olsth", "sgd"] {
-        let base = format!("select d.csv --method {method} -k 2 -q");
-        let whole = result(&folder, &format!("{base} --target y --exclude z,w"));
         let kept = "--checkpoint c.kn --checkpoint-every 1b";
-        let first = format!("{base} --target y --exclude z,w {kept} --time 1ms --output r.json");
-        folder.run(&first).fine();
+        let base = format!("select d.csv --method {method} -k 2 -q {kept}");
+        folder.run(&format!("{base} --target y --exclude z,w")).refused(1, &["row 3900"]);
         assert!(folder.path("c.kn").exists());
         for other in [
             "--target z --exclude y,w",
-            "--target y --exclude z,w --task classification",
             "--target y --exclude z --sample-weight w",
             "--target y --exclude z --offset w",
-            "--target y --exclude z --covar w",
             "--target y --columns a,b,c,d,e",
-            "--target y --exclude z,w --missing mean",
-            "--target y --exclude z,w --set standardise=false",
+            "--target y --exclude z,w --missing drop-row",
+            "--target y --exclude z,w --seed 3",
         ] {
-            if other.contains("standardise") && method != "sgd"
-                || other.contains("covar") && method == "sgd"
-                || other.contains("classification")
-            {
-                continue;
-            }
-            folder.run(&format!("{base} {other} {kept}")).refused(1, &["c.kn", "afresh"]);
+            folder.run(&format!("{base} {other}")).refused(1, &["c.kn", "afresh"]);
         }
-        let resumed = result(&folder, &format!("{base} --target y --exclude z,w {kept}"));
-        assert_eq!(whole["selected"], resumed["selected"], "{method}");
-        assert_eq!(whole["rows"], resumed["rows"], "{method}");
+        let own = if method == "sgd" { "--set standardise=false" } else { "--covar a" };
+        let own = format!("{base} --target y --exclude z,w {own}");
+        folder.run(&own).refused(1, &["c.kn", "afresh"]);
+        // The same call goes on, up to the same hole.
+        folder.run(&format!("{base} --target y --exclude z,w")).refused(1, &["row 3900"]);
+        std::fs::remove_file(folder.path("c.kn")).unwrap();
     }
 }
 
@@ -212,23 +209,23 @@ fn a_checkpoint_knows_its_target_and_everything_else_that_a_digit_depends_on() {
 fn a_checkpoint_is_refused_when_the_targets_behind_it_have_changed() {
     // A pipe has neither size nor time, so only the rows themselves can tell.
     let folder = Folder::new();
-    let all: Vec<_> = rows(false).into_iter().cycle().take(3000).collect();
+    let mut all: Vec<_> = rows(false).into_iter().cycle().take(3000).collect();
+    all[2900].0[1] = f64::NAN;
     folder.write("one.csv", csv(&all));
-    let mut other = all;
-    other[10].1 += 1.0;
-    folder.write("two.csv", csv(&other));
-    let words = "select - --format csv --target y --task regression --method sgd -k 2 -q \
-                 --checkpoint c.kn --checkpoint-every 1b";
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let run = |file: &str, more: &str| {
+    all[10].1 += 1.0;
+    folder.write("two.csv", csv(&all));
+    let run = |file: &str| {
         let input = std::fs::File::open(folder.path(file)).unwrap();
-        let mut command = folder.command(&format!("{words} {more}"));
+        let mut command = folder.command(
+            "select - --format csv --target y --task regression --method sgd -k 2 -q \
+             --checkpoint c.kn --checkpoint-every 1b",
+        );
         common::Called::new(&command.stdin(input).output().unwrap())
     };
-    run("one.csv", "--time 1ms --output r.json").fine();
+    run("one.csv").refused(1, &["row 2900"]);
     assert!(folder.path("c.kn").exists());
-    run("two.csv", "--output r.json").refused(1, &["targets or weights"]);
-    run("one.csv", "--output r.json").fine();
+    run("two.csv").refused(1, &["targets or weights"]);
+    run("one.csv").refused(1, &["row 2900"]);
 }
 
 #[test]
