@@ -148,7 +148,10 @@ impl RowFilter {
         let sized = |v: Vec<u64>, own: Vec<u64>| if v.len() == own.len() { v } else { own };
         *self = match same {
             true => before,
-            false => Self { mean: own.mean, present: own.present, ..before },
+            false => {
+                let averaged = own.averaged;
+                Self { mean: own.mean, present: own.present, averaged, ..before }
+            }
         };
         self.missing = sized(std::mem::take(&mut self.missing), own.missing);
         self.classes = sized(std::mem::take(&mut self.classes), own.classes);
