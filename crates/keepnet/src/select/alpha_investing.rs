@@ -422,7 +422,7 @@ impl Snapshot for AlphaInvesting {
         let (parts, factor, residual, wealth, tests, ended) = snapshot::decode(state)?;
         let z = &self.z;
         self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
-        let residual: Vec<f64> = residual;
+        let (factor, residual): (Vec<Vec<f64>>, Vec<f64>) = (factor, residual);
         let fits = is_lower(&factor, self.covariates.len() + self.shelf.len(), 1);
         ensure(fits && residual.len() == self.residual.len(), "a factor of other columns")?;
         (self.factor, self.residual) = (factor, residual);

@@ -403,7 +403,8 @@ impl Snapshot for Ogfs {
         let (parts, gram, with_outputs, counts) = snapshot::decode(state)?;
         let z = &self.z;
         self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
-        let (held, with_outputs): (usize, Vec<Vec<f64>>) = (self.shelf.len(), with_outputs);
+        let (gram, with_outputs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (gram, with_outputs);
+        let held = self.shelf.len();
         let outputs = with_outputs.iter().all(|row| row.len() == self.outputs.len());
         let fits = is_lower(&gram, held, 1) && with_outputs.len() == held && outputs;
         ensure(fits, "correlations of other columns")?;
