@@ -15,12 +15,15 @@ mod feed;
 mod jsonl;
 mod labels;
 mod npy;
+mod parquet;
 mod stream;
 mod svm;
+mod turned;
 
 use keepnet::{Error, Result};
 
 use crate::dataset::{ColumnKind, resolve};
+use crate::store::Place;
 use crate::{Format, OpenOptions};
 
 pub use asked::RowSpec;
@@ -76,18 +79,21 @@ pub(crate) trait ChunkReader: Send {
     fn rows(&self) -> Option<u64> {
         None
     }
+
+    /// Bytes that reading takes at most, beside what it holds already.
+    fn bytes(&self) -> u64;
 }
 
 /// Opens one file or standard input.
-fn open_one(path: &str, format: Format) -> Result<Box<dyn ChunkReader>> {
+fn open_one(path: &str, format: Format, place: &Place) -> Result<Box<dyn ChunkReader>> {
     let reader: Result<Box<dyn ChunkReader>> = match format {
-        Format::Csv => csv::open(path, b','),
-        Format::Tsv => csv::open(path, b'\t'),
-        Format::Svm => svm::open(path),
-        Format::Npy => npy::open(path),
-        Format::Jsonl => jsonl::open(path),
-        Format::Arrow => arrow::open_ipc(path),
-        Format::Parquet => arrow::open_parquet(path),
+        Format::Csv => csv::open(path, b',', place),
+        Format::Tsv => csv::open(path, b'\t', place),
+        Format::Svm => svm::open(path, place),
+        Format::Npy => npy::open(path, place),
+        Format::Jsonl => jsonl::open(path, place),
+        Format::Arrow => arrow::open(path, place),
+        Format::Parquet => parquet::open(path, place),
     };
     reader.map_err(|e| if path == "-" { e.at("standard input") } else { e.at(path) })
 }

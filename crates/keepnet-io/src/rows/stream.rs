@@ -8,6 +8,7 @@ use super::asked::{
 use super::beside::{Beside, Covariates, KeyColumns, covariates};
 use super::{Chunk, ChunkReader, ChunkValues, open_one};
 use crate::dataset::ColumnKind;
+use crate::store::Place;
 use crate::table::Fingerprint;
 use crate::{Format, OpenOptions};
 
@@ -40,6 +41,7 @@ pub struct RowStream {
     pub(super) problem: RowProblem,
     pub(super) task_reason: String,
     pub(super) fingerprint: u64,
+    pub(super) place: Place,
 }
 
 impl RowStream {
@@ -51,8 +53,9 @@ impl RowStream {
         let (path, format) = files
             .first()
             .ok_or_else(|| Error::param("input", "nothing", "files, or - for standard input"))?;
-        let reader = open_one(path, *format)?;
-        let columns = all_columns(reader.columns(), &files)?;
+        let place = Place::new(options);
+        let reader = open_one(path, *format, &place)?;
+        let columns = all_columns(reader.columns(), &files, &place)?;
         let target = find_target(spec, &columns, *format, options)?;
         let sparse = *format == Format::Svm;
         // Columns that may be something else than a feature; those of svm text cannot.
@@ -131,6 +134,7 @@ impl RowStream {
             problem: RowProblem { names, covariates, target: target_name, ..RowProblem::default() },
             task_reason: String::new(),
             fingerprint,
+            place,
         };
         stream.place_sparse();
         stream.decide(spec)?;
@@ -171,6 +175,12 @@ impl RowStream {
         &self.task_reason
     }
 
+    /// Bytes that reading takes at most, beside what it holds already.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.reader.bytes()
+    }
+
     /// The files that are read.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(path, _)| path.as_str())
@@ -189,7 +199,7 @@ impl RowStream {
                 return Ok(true);
             }
             let Some((path, format)) = self.files.get(self.file + 1) else { return Ok(false) };
-            let reader = open_one(path, *format)?;
+            let reader = open_one(path, *format, &self.place)?;
             let same = reader.columns() == self.columns;
             if !same && (*format != Format::Svm || self.files[0].1 != Format::Svm) {
                 let first = &self.files[0].0;
@@ -416,7 +426,7 @@ impl SampleSource for RowStream {
             return Err(Error::Unsupported("standard input cannot be read twice".into()));
         }
         let (path, format) = &self.files[0];
-        self.reader = open_one(path, *format)?;
+        self.reader = open_one(path, *format, &self.place)?;
         (self.file, self.chunk, self.at, self.row, self.unmatched) = (0, None, 0, 0, 0);
         self.place_sparse();
         Ok(())
