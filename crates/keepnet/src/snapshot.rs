@@ -38,6 +38,13 @@ pub fn ensure(fits: bool, what: &str) -> Result<()> {
     }
 }
 
+/// Whether rows that were read back are a lower triangle of `n` columns; `own` is 1 where the
+/// diagonal is among them.
+#[must_use]
+pub fn is_lower(rows: &[Vec<f64>], n: usize, own: usize) -> bool {
+    rows.len() == n && rows.iter().enumerate().all(|(i, row)| row.len() == i + own)
+}
+
 /// What a saved state belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {

@@ -41,7 +41,7 @@ use crate::select::shelf::Shelf;
 use crate::select::statistical::Rules;
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
-use crate::snapshot::{self, Snapshot, ensure};
+use crate::snapshot::{self, Snapshot, ensure, is_lower};
 use crate::target::Problem;
 
 pub use settings::ALPHA_INVESTING;
@@ -434,10 +434,8 @@ impl Snapshot for AlphaInvesting {
         let z = &self.z;
         self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
         let (factor, residual): (Vec<Vec<f64>>, Vec<f64>) = (factor, residual);
-        let columns = self.covariates.len() + self.shelf.len();
-        let lower = factor.iter().enumerate().all(|(i, row)| row.len() == i + 1);
-        ensure(factor.len() == columns && lower, "the factor is of other columns")?;
-        ensure(residual.len() == self.residual.len(), "the residual has other rows")?;
+        let fits = is_lower(&factor, self.covariates.len() + self.shelf.len(), 1);
+        ensure(fits && residual.len() == self.residual.len(), "a factor of other columns")?;
         (self.factor, self.residual) = (factor, residual);
         (self.wealth, self.tests, self.ended) = (wealth, tests, ended);
         self.settle();

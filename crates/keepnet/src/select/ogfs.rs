@@ -34,7 +34,7 @@ use crate::select::{
     ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict, offer_groups,
 };
 use crate::selection::Selection;
-use crate::snapshot::{self, Snapshot, ensure};
+use crate::snapshot::{self, Snapshot, ensure, is_lower};
 use crate::target::{Problem, Target};
 
 pub use settings::OGFS;
@@ -406,10 +406,10 @@ impl Snapshot for Ogfs {
         let z = &self.z;
         self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
         let (gram, with_outputs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (gram, with_outputs);
-        let lower = gram.iter().enumerate().all(|(i, row)| row.len() == i + 1);
+        let held = self.shelf.len();
         let outputs = with_outputs.iter().all(|row| row.len() == self.outputs.len());
-        let columns = (gram.len(), with_outputs.len()) == (self.shelf.len(), self.shelf.len());
-        ensure(lower && outputs && columns, "correlations of other columns")?;
+        let fits = is_lower(&gram, held, 1) && with_outputs.len() == held && outputs;
+        ensure(fits, "correlations of other columns")?;
         (self.gram, self.with_outputs) = (gram, with_outputs);
         (self.groups_seen, self.evictions, self.ended) = counts;
         Ok(())
