@@ -9,6 +9,8 @@
 
 mod arrow;
 mod arrow_column;
+mod arrow_file;
+mod arrow_message;
 mod category;
 mod combine;
 mod csv;
@@ -17,6 +19,7 @@ mod dataset;
 mod find;
 mod format;
 mod growing;
+mod guard;
 mod jsonl;
 mod keys;
 mod mapped;
@@ -29,6 +32,7 @@ mod options;
 mod parquet;
 mod parquet_column;
 mod parquet_kind;
+mod parquet_page;
 pub mod plan;
 mod problem;
 pub mod result;
@@ -45,8 +49,9 @@ mod task;
 mod text;
 
 pub use dataset::{ColumnInfo, ColumnKind, Dataset, open};
+pub use find::named_files;
 pub use format::Format;
-pub use options::{Categorical, OpenOptions, Stack};
+pub use options::{Categorical, Check, MAX_LINE, OpenOptions, Reading, Stack};
 pub use problem::{Joined, ProblemSpec, build_problem};
 pub use rows::{RowSpec, RowStream, open_rows};
 pub use series::{Series, SeriesValues};

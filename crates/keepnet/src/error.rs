@@ -106,6 +106,14 @@ impl Error {
         Self::Param { name, got: got.to_string(), want }
     }
 
+    /// Numbers that left the range of f64 on the way to an answer.
+    pub(crate) fn overflow(what: &str) -> Self {
+        Self::Data(format!(
+            "{what} are no finite numbers any more; scale the columns and the target to deviations \
+             nearer to 1"
+        ))
+    }
+
     /// A failed read or write, with what was being done.
     pub fn io(context: impl fmt::Display, source: std::io::Error) -> Self {
         Self::Io { context: context.to_string(), source }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use keepnet::{Error, Result};
 
-use super::{Chunk, ChunkValues};
+use super::Chunk;
 use crate::dataset::{ColumnKind, Dataset};
 use crate::find::split;
 use crate::keys::{by_key, key_of_number, row_keys};
@@ -63,11 +63,7 @@ impl KeyColumns {
             if part > 0 {
                 key.push('\u{1f}');
             }
-            let v = match &chunk.values {
-                ChunkValues::F32(v) => f64::from(v[at * self.width + c]),
-                ChunkValues::F64(v) => v[at * self.width + c],
-                ChunkValues::Sparse { .. } => f64::NAN,
-            };
+            let v = chunk.number(at, *c, self.width);
             if v.is_nan() {
                 return Ok(None);
             }
@@ -98,6 +94,11 @@ impl Matching {
         }
     }
 
+    /// Whether rows are matched by key, so that one may have no match.
+    pub(crate) fn keyed(&self) -> bool {
+        self.keys.is_some()
+    }
+
     /// Refuses a stream that ended while the file has more rows.
     pub(crate) fn ended(&self, row: u64) -> Result<()> {
         if self.keys.is_some() || self.rows as u64 <= row {
@@ -117,8 +118,15 @@ impl Beside {
         options: &OpenOptions,
     ) -> Result<Self> {
         let format = Format::from_path(path).ok().or(options.format);
-        let mut file: Dataset =
-            crate::open(&[path.to_string()], &OpenOptions { format, ..OpenOptions::default() })?;
+        let plain = OpenOptions {
+            format,
+            stack: None,
+            columns: Vec::new(),
+            exclude: Vec::new(),
+            key: Vec::new(),
+            ..options.clone()
+        };
+        let mut file: Dataset = crate::open(&[path.to_string()], &plain)?;
         let all = file.columns().iter().map(|c| c.name.clone());
         let names = names.unwrap_or_else(|| all.filter(|name| !key.contains(name)).collect());
         let at = |e: Error| e.at(path);

@@ -6,10 +6,12 @@ use keepnet::{Error, Result};
 use serde_json::Value;
 
 use super::feed::Feed;
-use super::{Chunk, ChunkReader, ChunkValues};
+use super::{CHUNK, Chunk, ChunkReader, ChunkValues};
 use crate::dataset::ColumnKind;
-use crate::jsonl::Row;
+use crate::jsonl::{ENTRY, Row};
+use crate::memory::Charge;
 use crate::names::check_unique;
+use crate::store::Place;
 
 struct Jsonl {
     feed: Feed,
@@ -17,11 +19,14 @@ struct Jsonl {
     place: HashMap<String, usize>,
     waiting: Option<Vec<u8>>,
     line: u64,
+    limits: Place,
+    _described: Charge,
 }
 
-pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
-    let mut feed = Feed::open(path, false)?;
+pub(crate) fn open(path: &str, limits: &Place) -> Result<Box<dyn ChunkReader>> {
+    let mut feed = Feed::open(path, false, limits)?;
     let text = feed.head(1)?;
+    let _work = work(&text, limits)?;
     let first = text.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty());
     let first = first.ok_or_else(|| Error::Data("the file has no rows".into()))?;
     let object = object(first).map_err(|what| Error::Data(format!("line 1: {what}")))?;
@@ -30,10 +35,20 @@ pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
         Value::String(_) => ColumnKind::Text,
         _ => ColumnKind::Float,
     };
+    let _described = limits.columns(2 * object.len() as u64)?;
     let columns: Vec<_> = object.iter().map(|(name, v)| (name.clone(), kind(v))).collect();
     check_unique(columns.iter().map(|c: &(String, _)| c.0.as_str()))?;
     let place = columns.iter().enumerate().map(|(c, (name, _))| (name.clone(), c)).collect();
-    Ok(Box::new(Jsonl { feed, columns, place, waiting: Some(text), line: 0 }))
+    let (waiting, line, limits) = (Some(text), 0, limits.clone());
+    Ok(Box::new(Jsonl { feed, columns, place, waiting, line, limits, _described }))
+}
+
+/// Room for the entries of a text, where it is longer than a chunk.
+fn work(text: &[u8], place: &Place) -> Result<Option<Charge>> {
+    if text.len() <= 2 * place.chunk() {
+        return Ok(None);
+    }
+    place.meter.take(ENTRY * text.len() as u64, "the entries of a long line").map(Some)
 }
 
 fn object(line: &[u8]) -> Result<Vec<(String, Value)>, String> {
@@ -85,7 +100,12 @@ impl ChunkReader for Jsonl {
                 None => return Ok(None),
             },
         };
+        let _work = work(&text, &self.limits)?;
         let p = self.columns.len();
+        // Each line has a number for every key of the first, whether it names it or not.
+        let lines = memchr::memchr_iter(b'\n', &text).count() as u64 + 1;
+        let bytes = 16 * lines * p as u64;
+        let _numbers = self.limits.meter.take(bytes, "the numbers of some lines")?;
         let (mut values, mut codes) = (Vec::new(), HashMap::new());
         let mut texts = vec![Vec::new(); p];
         for line in text.strip_suffix(b"\n").unwrap_or(&text).split(|b| *b == b'\n') {
@@ -109,5 +129,9 @@ impl ChunkReader for Jsonl {
         let mut print = self.feed.fingerprint();
         self.columns.iter().for_each(|(name, _)| print.bytes(name.as_bytes()));
         print.finish()
+    }
+
+    fn bytes(&self) -> u64 {
+        (1 + ENTRY) * self.limits.chunk().min(CHUNK) as u64
     }
 }

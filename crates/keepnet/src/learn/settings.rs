@@ -12,7 +12,7 @@ use super::working::Working;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::row::RowProblem;
 
 /// The settings shared by every method on running averages.
@@ -166,6 +166,7 @@ pub(crate) const fn info(
         needs_k: false,
         has_loss: true,
         settings,
+        promises: Promises::AVERAGED,
         make: Maker::Rows(make),
     }
 }

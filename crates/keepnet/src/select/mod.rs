@@ -30,6 +30,7 @@ use crate::check::{CheckedBlock, Feature};
 use crate::error::{Error, Result};
 use crate::selection::Selection;
 use crate::snapshot::Snapshot;
+use crate::verdict::Fitted;
 
 /// Decides on each feature as it arrives. An `Err` leaves the state as it was.
 pub trait ColumnSelector: Snapshot + Send {
@@ -54,6 +55,13 @@ pub trait ColumnSelector: Snapshot + Send {
     /// What is kept now, at any moment.
     fn selection(&self) -> Result<Selection>;
 
+    /// Shows what the model of [`ColumnSelector::selection`] was fitted on, so that it can be
+    /// checked; a method without a model has nothing to show.
+    fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
+        let _ = see;
+        Ok(())
+    }
+
     /// Whether a group must come whole, in one block; see [`GroupSelector`].
     fn whole_groups(&self) -> bool {
         false
@@ -63,6 +71,13 @@ pub trait ColumnSelector: Snapshot + Send {
     fn compacts(&self) -> bool {
         false
     }
+
+    /// Whether a constant added to a column changes nothing but the intercept.
+    ///
+    /// Columns whose mean is large against their deviation then come less a constant, which
+    /// [`crate::ColumnStats::shift`] remembers; see `check/offset.rs`. Methods without an
+    /// intercept and those that compare values for equality want the values as they are.
+    fn centres(&self) -> bool;
 
     /// Who wants to look at features as they are checked, ahead of their turn; it spares a pass
     /// over a block that is larger than the cache.
@@ -203,14 +218,14 @@ pub enum Verdict {
 }
 
 /// Why a feature was let go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
     /// Too little to do with the target.
     Weak,
     /// Says what another feature says better.
     Redundant {
-        /// The feature that says it.
-        by: FeatureId,
+        /// The feature that says it; `None` where covariates do.
+        by: Option<FeatureId>,
     },
     /// One value only, or too few others.
     Constant,

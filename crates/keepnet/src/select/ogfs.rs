@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::{f_tail, student_two_sided};
 use crate::measure::{Evidence, FisherZ, Measure, Side};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::group_saola::group_metrics;
 use crate::select::shelf::Shelf;
 use crate::select::statistical;
@@ -34,7 +34,7 @@ use crate::select::{
     ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict, offer_groups,
 };
 use crate::selection::Selection;
-use crate::snapshot::{self, Snapshot};
+use crate::snapshot::{self, Snapshot, ensure};
 use crate::target::{Problem, Target};
 
 /// Sweeps of coordinate descent at most, and the step below which it stops.
@@ -284,7 +284,7 @@ impl Ogfs {
     ) {
         if at >= kept {
             let place = accepted[at - kept].place;
-            out[place].verdict = Verdict::Dropped(Reason::Redundant { by });
+            out[place].verdict = Verdict::Dropped(Reason::Redundant { by: Some(by) });
         } else if let Some(first) = accepted.first() {
             out[first.place].evicted.push(id);
             self.evictions += 1;
@@ -377,6 +377,10 @@ impl ColumnSelector for Ogfs {
         true
     }
 
+    fn centres(&self) -> bool {
+        true
+    }
+
     fn compacts(&self) -> bool {
         true
     }
@@ -397,7 +401,13 @@ impl Snapshot for Ogfs {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, gram, with_outputs, counts) = snapshot::decode(state)?;
-        self.shelf.restore(parts);
+        let z = &self.z;
+        self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
+        let (gram, with_outputs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (gram, with_outputs);
+        let lower = gram.iter().enumerate().all(|(i, row)| row.len() == i + 1);
+        let outputs = with_outputs.iter().all(|row| row.len() == self.outputs.len());
+        let columns = (gram.len(), with_outputs.len()) == (self.shelf.len(), self.shelf.len());
+        ensure(lower && outputs && columns, "correlations of other columns")?;
         (self.gram, self.with_outputs) = (gram, with_outputs);
         (self.groups_seen, self.evictions, self.ended) = counts;
         Ok(())
@@ -444,5 +454,6 @@ pub const OGFS: MethodInfo = MethodInfo {
         SettingInfo { name: "level", default: "0.05", help: "level of the test on a score" },
         SettingInfo { name: "lambda", default: "0.001", help: "L1 weight between groups" },
     ],
+    promises: Promises::CLASSES_BY_TESTS,
     make: Maker::Columns(make),
 };

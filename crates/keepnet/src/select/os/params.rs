@@ -4,7 +4,7 @@ use super::Os;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::ColumnSelector;
 use crate::selection::Value;
 use crate::target::{Problem, Task};
@@ -151,6 +151,7 @@ pub const INFO: MethodInfo = MethodInfo {
     needs_k: true,
     has_loss: true,
     settings: &SETTINGS,
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 
