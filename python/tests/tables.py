@@ -75,7 +75,8 @@ def _column(rng, n, kind, past):
         case "negative":
             return -3.0 * past
         case "near":
-            spread = past.std() or 1.0
+            # Near a constant it is one with noise, within what the type resolves.
+            spread = past.std() or np.abs(past).max() or 1.0
             return past + 1e-2 * spread * normal
     raise ValueError(kind)
 
@@ -100,7 +101,7 @@ def make(seed, classes=None, weights=False, missing=False, whole=False, copies=T
         x = _column(rng, n, kind, past)
         columns[f"{kind}_{j}"] = x
         wide = x.astype(np.float64)
-        if rng.random() < 0.5 and wide.std() > 0:
+        if rng.random() < 0.5 and np.ptp(wide) > 0:
             signal += rng.normal() * (wide - wide.mean()) / wide.std()
     y = signal + 0.3 * rng.normal(size=n)
     if classes:
