@@ -167,13 +167,12 @@ fn removal_costs(gram: &Gram, set: &[usize], b: &[Vec<f64>]) -> Result<Vec<f64>>
     if m == 0 {
         return Ok(Vec::new());
     }
-    let (mut s, _) = gram.sub(set);
     let units: Vec<Vec<f64>> =
         (0..m).map(|j| (0..m).map(|i| f64::from(u8::from(i == j))).collect()).collect();
-    let inverse = match solve(&mut s, &units, JITTER) {
+    let inverse = match solve(|| gram.sub(set).0, &units, JITTER) {
         Ok(inverse) => inverse,
         // Of features that depend on each other any one can leave at next to no cost.
-        Err(_) => solve(&mut gram.sub(set).0, &units, SINGULAR)?,
+        Err(_) => solve(|| gram.sub(set).0, &units, SINGULAR)?,
     };
     let cost = |j: usize| b.iter().map(|b| 0.5 * b[j] * b[j] / inverse[j][j]).sum();
     Ok((0..m).map(cost).collect())

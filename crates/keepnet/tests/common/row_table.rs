@@ -1,6 +1,8 @@
 //! A table of numbers, and least squares done on it without averages: columns centred twice in f64,
 //! then Householder's QR on unit columns.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Row, RowBlock, RowLearner, RowProblem, Selection};
 
