@@ -3,7 +3,7 @@
 //! ```text
 //! z = features and, for the squared loss, target in running deviations (`scale`)
 //! margin f = w'z + b0;  slope g = weight * l'(f, y);  the rule moves w, b0 by g z, g
-//! weight = the sample weight over the mean weight so far, at most p / |z|^2
+//! weight = the sample weight over the mean weight so far, at most (p + 1) / (|z|^2 + 1)
 //! progressive loss = mean of l(f_t, y_t) before each update, in the units of the target
 //! regret = progressive loss - loss of the best k-sparse model in hindsight (squared loss)
 //! ```
@@ -126,8 +126,12 @@ impl<R: Rule> State<R> {
             true => self.target.standard(y),
             false => y,
         };
-        let relative = share * self.rows as f64;
-        self.rule.learn(z, y, relative.min(most), f);
+        // In the first row every z is 0 and in the second of one size: which features a rule would
+        // keep then is rounding.
+        if self.rows > 2 || !self.scale.runs() {
+            let relative = share * self.rows as f64;
+            self.rule.learn(z, y, relative.min(most), f);
+        }
     }
 
     /// The loss of the best constant model of the rows so far.
