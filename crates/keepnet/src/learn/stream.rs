@@ -232,6 +232,11 @@ impl<R: Rule> Streaming<R> {
     }
 }
 
+/// A loss for a line of text.
+fn short(loss: f64) -> String {
+    if (1e-3..1e6).contains(&loss) { format!("{loss:.4}") } else { format!("{loss:.3e}") }
+}
+
 /// The error of a model whose numbers are none any more.
 fn diverged(name: &str, standardised: bool) -> Error {
     let what = if standardised { "" } else { ", or leave --set standardise=false out" };
@@ -357,9 +362,11 @@ impl<R: Rule> Streaming<R> {
         let worse = loss.filter(|loss| *loss > constant * (1.0 + 1e-9));
         let say = |loss: f64| {
             format!(
-                "the mean loss of {} before each step is {loss:.4}, above {constant:.4} of the best \
-                 constant: it has not learnt from these rows",
-                R::NAME
+                "the mean loss of {} before each step is {}, above {} of the best constant: it has \
+                 not learnt from these rows",
+                R::NAME,
+                short(loss),
+                short(constant)
             )
         };
         let mut warnings: Vec<String> = worse.map(say).into_iter().collect();
