@@ -5,9 +5,8 @@
 //! bars are means over the rows so far of slopes, multipliers, x and z
 //! ```
 //!
-//! All start at zero, and the zeros count as the first term of their means. `rate` defaults to 0.02, above
-//! 1,000 features to 20 / p,
-//! `rho` to 0.1. Cost O(p) a row. Source: Suzuki, ICML 2013 (RDA-ADMM, with the constraint `x = z`),
+//! All start at zero, and the zeros count as the first term of their means. `rate` defaults to 0.02,
+//! above 1,000 features to 20 / p, `rho` to 0.1. Cost O(p) a row. Source: Suzuki, ICML 2013 (RDA-ADMM, with the constraint `x = z`),
 //! whose text was not at hand; checked against an implementation that cites it (tyDLin/SPDPEGD on
 //! GitHub, `FL/RDA_ADMM.m`): the same rule with a step that grows as `t` and means of one term
 //! fewer. The slides' regression rows of this rival are not reproduced.
