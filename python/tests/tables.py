@@ -84,11 +84,14 @@ KINDS = ["f64", "f64", "f32", "i8", "u16", "i64", "bool", "rare", "constant", "s
          "negative", "near"]
 
 
-def make(seed, classes=None, weights=False, missing=False, whole=False):
-    """The table of a seed; `classes` is their number, None for a target of numbers."""
+def make(seed, classes=None, weights=False, missing=False, whole=False, copies=True):
+    """The table of a seed; `classes` is their number, None for a target of numbers.
+
+    `whole` is for columns of whole numbers alone, `copies` for columns that say the same.
+    """
     rng = np.random.default_rng(seed)
     n = int(rng.choice([5, 7, 12, 30, 80, 200, 400]))
-    kinds = ["i8", "bool", "rare"] if whole else KINDS
+    kinds = ["i8", "bool", "rare"] if whole else KINDS if copies else KINDS[:10] + ["near"]
     columns, signal = {}, np.zeros(n)
     for j in range(int(rng.integers(5, 13))):
         kind = "f64" if j == 0 and not whole else str(rng.choice(kinds))

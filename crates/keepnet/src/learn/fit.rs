@@ -51,7 +51,8 @@ impl Fit {
         let rss = gram.rss(set, b);
         let variance: f64 = gram.yy.iter().sum();
         // No weights at all would have the loss of the constant model.
-        if !(rss <= variance * (1.0 + 1e-6)) {
+        let sane = rss <= variance * (1.0 + 1e-6);
+        if !sane {
             return Err(Error::Defect(format!(
                 "the model's squared error is {rss}, that of a constant {variance}"
             )));
@@ -86,7 +87,8 @@ impl Fit {
         let model = Model { index, ..self.model.clone() };
         let (error, slack) = averages.error_and_slack(&model);
         let fit = 2.0 * self.loss;
-        if (error - fit).abs() <= slack {
+        // Rounding may take the error of a perfect fit below zero; the loss is then 0.
+        if (error.max(0.0) - fit).abs() <= slack && error.is_finite() {
             return Ok(());
         }
         Err(Error::Defect(format!(

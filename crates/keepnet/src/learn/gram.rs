@@ -332,7 +332,8 @@ pub(crate) fn least_squares(s: &Mat<f64>, xy: &[Vec<f64>]) -> Result<(Vec<Vec<f6
             llt::solve::solve_in_place(factor.as_ref(), step.as_mut(), Par::Seq, stack);
             let next: Vec<f64> = b.iter().zip(step.col_as_slice(0)).map(|(b, d)| b + d).collect();
             let after = left(&next);
-            if !(size(&after) <= 0.25 * size(&now)) {
+            let halved = size(&after) <= 0.25 * size(&now);
+            if !halved {
                 break;
             }
             (*b, now) = (next, after);
