@@ -414,14 +414,18 @@ fn the_unit_and_origin_of_features_and_target_do_not_show_in_a_rival() {
             })
             .collect();
         let (v, c, other) = fitted(name, &moved);
+        // Of features that had the same few values so far a rule that cuts keeps those that
+        // rounding prefers; what that does to the first steps fades, and is not gone.
+        let cuts = ["tsgd", "siht", "ofs", "sofs"].contains(&name);
+        let near = if cuts { 1e-4 } else { 1e-6 };
         assert_eq!(plain.indices(), other.indices(), "{name}");
         for j in 0..P {
             let back = v[j] * unit(j) / scale;
-            assert!((back - w[j]).abs() < 1e-6 * (1.0 + w[j].abs()), "{name} {j}: {back} {}", w[j]);
+            assert!((back - w[j]).abs() < near * (1.0 + w[j].abs()), "{name} {j}: {back} {}", w[j]);
         }
         let at: f64 = (0..P).map(|j| v[j] * origin(j)).sum();
         let back = (c + at - shift) / scale;
-        assert!((back - b).abs() < 1e-5 * (1.0 + b.abs()), "{name}: {back} {b}");
+        assert!((back - b).abs() < 10.0 * near * (1.0 + b.abs()), "{name}: {back} {b}");
         // Means are those of the rows, weights counted.
         let total: f64 = moved.iter().map(|row| row.2).sum();
         for f in &other.selected {

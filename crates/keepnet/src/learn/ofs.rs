@@ -116,6 +116,7 @@ pub(crate) fn two_classes(name: &str, spec: &MethodSpec, problem: &RowProblem) -
             loss.name()
         )));
     }
+    problem.check()?;
     if problem.task() == Task::Classification && problem.classes.len() == 2 {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! z = features and, for the squared loss, target in running deviations (`scale`)
 //! margin f = w'z + b0;  slope g = weight * l'(f, y);  the rule moves w, b0 by g z, g
-//! weight = the sample weight over the mean weight so far, at most p / |z|^2
+//! weight = the sample weight over the mean weight so far, at most (p + 1) / (|z|^2 + 1)
 //! progressive loss = mean of l(f_t, y_t) before each update, in the units of the target
 //! regret = progressive loss - loss of the best k-sparse model in hindsight (squared loss)
 //! ```
@@ -126,8 +126,12 @@ impl<R: Rule> State<R> {
             true => self.target.standard(y),
             false => y,
         };
-        let relative = share * self.rows as f64;
-        self.rule.learn(z, y, relative.min(most), f);
+        // In the first row every z is 0 and in the second of one size: which features a rule would
+        // keep then is rounding.
+        if self.rows > 2 || !self.scale.runs() {
+            let relative = share * self.rows as f64;
+            self.rule.learn(z, y, relative.min(most), f);
+        }
     }
 
     /// The loss of the best constant model of the rows so far.
@@ -226,6 +230,11 @@ impl<R: Rule> Streaming<R> {
         }
         Ok(())
     }
+}
+
+/// A loss for a line of text.
+fn short(loss: f64) -> String {
+    if (1e-3..1e6).contains(&loss) { format!("{loss:.4}") } else { format!("{loss:.3e}") }
 }
 
 /// The error of a model whose numbers are none any more.
@@ -353,9 +362,11 @@ impl<R: Rule> Streaming<R> {
         let worse = loss.filter(|loss| *loss > constant * (1.0 + 1e-9));
         let say = |loss: f64| {
             format!(
-                "the mean loss of {} before each step is {loss:.4}, above {constant:.4} of the best \
-                 constant: it has not learnt from these rows",
-                R::NAME
+                "the mean loss of {} before each step is {}, above {} of the best constant: it has \
+                 not learnt from these rows",
+                R::NAME,
+                short(loss),
+                short(constant)
             )
         };
         let mut warnings: Vec<String> = worse.map(say).into_iter().collect();
