@@ -82,6 +82,11 @@ pub(crate) trait ChunkReader: Send {
 
     /// Bytes that reading takes at most, beside what it holds already.
     fn bytes(&self) -> u64;
+
+    /// Starts again, where that is cheaper than opening the file again.
+    fn rewind(&mut self) -> bool {
+        false
+    }
 }
 
 /// Opens one file or standard input.
