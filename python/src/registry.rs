@@ -1,6 +1,8 @@
 //! The methods, as the registry of the engine knows them.
 
-use keepnet::registry::{Stream, methods as all};
+use std::collections::BTreeMap;
+
+use keepnet::registry::{Relation, Stream, methods as all};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -20,6 +22,9 @@ pub fn methods() -> String {
     let one = |method: &&'static keepnet::MethodInfo| -> Value {
         let setting = |s: &keepnet::registry::SettingInfo| json!({"name": s.name, "default": s.default, "help": s.help});
         let stream = stream(method.stream);
+        let promises = &method.promises;
+        let kept = Relation::ALL.iter().filter(|relation| promises.why_not(**relation).is_none());
+        let except = promises.except.iter().map(|(relation, why)| (relation.name(), *why));
         json!({
             "name": method.name,
             "stream": stream,
@@ -33,6 +38,11 @@ pub fn methods() -> String {
             "needs_k": method.needs_k,
             "has_loss": method.has_loss,
             "settings": method.settings.iter().map(setting).collect::<Vec<_>>(),
+            "promises": {
+                "kept": kept.map(|relation| relation.name()).collect::<Vec<_>>(),
+                "with": method.promises.with.iter().copied().collect::<BTreeMap<_, _>>(),
+                "except": except.collect::<BTreeMap<_, _>>(),
+            },
         })
     };
     Value::Array(all().iter().map(one).collect()).to_string()

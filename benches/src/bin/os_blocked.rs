@@ -70,7 +70,7 @@ fn plain(
         kept.push_covariate(&column.name, data, stats)?;
     }
     let kept: Vec<&Kept> = kept.slots().iter().collect();
-    refit(&frame, &kept, &Outputs::new(problem, kind, None)?)?;
+    refit(&frame, &kept, &Outputs::new(problem, kind, None, &frame)?)?;
     ids.sort_unstable();
     Ok((ids, entered))
 }

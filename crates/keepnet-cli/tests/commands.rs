@@ -22,6 +22,27 @@ fn methods_are_listed_and_shown_from_the_registry() {
 }
 
 #[test]
+fn the_promises_in_the_docs_are_those_of_the_registry() {
+    let folder = Folder::new();
+    let table = folder.run("methods --promises");
+    let docs = include_str!("../../../docs/promises.md");
+    assert!(docs.contains(&table.fine().out), "renew it: keepnet methods --promises");
+    let one = folder.run("methods sgd");
+    assert!(one.fine().out.contains("not row-order: each row moves the model"), "{}", one.out);
+    let json: serde_json::Value = serde_json::from_str(&folder.run("methods --json").out).unwrap();
+    for (method, shown) in keepnet::registry::methods().iter().zip(json.as_array().unwrap()) {
+        let promises = &shown["promises"];
+        let except = promises["except"].as_object().unwrap();
+        let kept = promises["kept"].as_array().unwrap().len();
+        assert_eq!(kept + except.len(), keepnet::registry::Relation::ALL.len());
+        for (relation, why) in method.promises.except {
+            assert_eq!(except[relation.name()], *why, "{}", method.name);
+        }
+    }
+    folder.run("methods --promises --json").refused(2, &["--json"]);
+}
+
+#[test]
 fn completions_and_man_page_know_the_flags() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish"] {

@@ -49,6 +49,7 @@ mod task;
 mod text;
 
 pub use dataset::{ColumnInfo, ColumnKind, Dataset, open};
+pub use find::named_files;
 pub use format::Format;
 pub use options::{Categorical, Check, MAX_LINE, OpenOptions, Reading, Stack};
 pub use problem::{Joined, ProblemSpec, build_problem};

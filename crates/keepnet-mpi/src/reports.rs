@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use keepnet::driver::{Dropped, LaneReport, TracePoint};
 use keepnet::frame::Frame;
-use keepnet::refit::Outputs;
 use keepnet::select::asy_os::{Merged, Tally, Worker, merge};
 use keepnet::select::os::OsParams;
+use keepnet::verdict::{self, Fitted};
 use keepnet::{Kept, Problem, Result, RunReport};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ pub struct Report {
     substitutions: u64,
     diverged: bool,
     dropped: Dropped,
+    /// What became of features that are always kept and were not.
+    lost: Vec<String>,
     trace: Vec<TracePoint>,
     features_seen: u64,
     scans: u32,
@@ -41,6 +43,7 @@ impl Report {
             substitutions: worker.substitutions(),
             diverged: worker.diverged(),
             dropped: lane.dropped,
+            lost: lost_here(&lane.selection.warnings),
             trace: lane.trace.clone(),
             features_seen: run.features_seen,
             scans: run.scans,
@@ -60,8 +63,7 @@ pub fn together(
     u: &[f64],
 ) -> Result<RunReport> {
     let frame = Frame::new(problem, params.intercept);
-    let loss = params.loss_for(problem.target.task());
-    let outputs = Outputs::new(problem, loss, params.epsilon)?;
+    let outputs = params.outputs(problem, &frame)?;
     let workers = reports.len() as u64;
     for (worker, report) in (0..).zip(&mut reports) {
         // A worker has every so many-th feature of the stream.
@@ -72,7 +74,7 @@ pub fn together(
         ours.iter_mut().zip(&report.prediction).for_each(|(sum, part)| *sum += part);
     }
     let kept: Vec<&Kept> = reports.iter().flat_map(|report| &report.kept).collect();
-    let selection = merge(Merged {
+    let mut selection = merge(Merged {
         params,
         frame: &frame,
         outputs: &outputs,
@@ -86,6 +88,9 @@ pub fn together(
         ours: &ours,
         centres: u,
     })?;
+    let fitted = Fitted { columns: &kept, frame: &frame, outputs: &outputs };
+    verdict::check(problem, &selection, &fitted, &verdict::Constant::default())?;
+    selection.warnings.extend(lost(&reports));
     let most = |of: fn(&Report) -> f64| reports.iter().map(of).fold(0.0, f64::max);
     let lane = LaneReport { selection, dropped: dropped(&reports), trace: trace(&reports) };
     Ok(RunReport {
@@ -97,6 +102,21 @@ pub fn together(
         read: Duration::from_secs_f64(most(|report| report.read)),
         select: Duration::from_secs_f64(most(|report| report.select)),
     })
+}
+
+fn lost_here(warnings: &[String]) -> Vec<String> {
+    warnings.iter().filter(|line| line.contains("is always kept")).cloned().collect()
+}
+
+/// What any worker says of the features that came to it; of others that they came to nobody.
+fn lost(reports: &[Report]) -> Vec<String> {
+    let mut out: Vec<String> = reports.iter().flat_map(|report| report.lost.clone()).collect();
+    out.sort_unstable();
+    out.dedup();
+    out.retain(|line| {
+        !line.ends_with("has not come") || reports.iter().all(|report| report.lost.contains(line))
+    });
+    out
 }
 
 fn dropped(reports: &[Report]) -> Dropped {

@@ -128,16 +128,17 @@ impl Frame {
 
     /// Takes the weighted mean off a vector where columns are centred; returns what it took.
     pub fn centre(&self, y: &mut [f64]) -> f64 {
-        if !self.centred {
-            return 0.0;
-        }
-        let sum: f64 = match &self.weight {
-            Some(v) => y.iter().zip(v).map(|(y, v)| y * v).sum(),
-            None => y.iter().sum(),
+        if self.centred { centre(y, self.weight(), self.weight_sum) } else { 0.0 }
+    }
+
+    /// `sum_i v_i y_i^2 / W`.
+    #[must_use]
+    pub fn mean_square(&self, y: &[f64]) -> f64 {
+        let sum: f64 = match self.weight() {
+            Some(v) => y.iter().zip(v).map(|(y, v)| v * y * y).sum(),
+            None => y.iter().map(|y| y * y).sum(),
         };
-        let mean = sum / self.weight_sum;
-        y.iter_mut().for_each(|y| *y -= mean);
-        mean
+        sum / self.weight_sum
     }
 
     /// `out_i += sum_j w_j (x_j,i - mean_j)`.
@@ -222,12 +223,31 @@ impl Frame {
     }
 }
 
+/// Takes the weighted mean off a vector; returns what it took.
+///
+/// Twice: with an offset that is large against the deviation the first mean has few digits left,
+/// but what it leaves is exact, and the mean of that has all of them.
+pub fn centre(y: &mut [f64], weight: Option<&[f64]>, total: f64) -> f64 {
+    let mut taken = 0.0;
+    for _ in 0..2 {
+        let sum: f64 = match weight {
+            Some(v) => y.iter().zip(v).map(|(y, v)| y * v).sum(),
+            None => y.iter().sum(),
+        };
+        let mean = sum / total;
+        y.iter_mut().for_each(|y| *y -= mean);
+        taken += mean;
+    }
+    taken
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::budget::Budget;
     use crate::column::Numbers;
     use crate::kept::KeptSet;
+    use crate::target::Target;
 
     /// The sparse form against the dense one on the same values.
     #[test]
@@ -274,5 +294,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// `{1, 2, 4, 9}` weighed `1, 2, 1, 4` has the mean 45/8; an offset adds to it, exactly.
+    #[test]
+    fn a_vector_is_centred_whatever_its_offset() {
+        for offset in [0.0, 1e10, -3e13] {
+            let mut problem = Problem::regression([1.0, 2.0, 4.0, 9.0].map(|y| y + offset).into());
+            problem.weight = Some(vec![1.0, 2.0, 1.0, 4.0]);
+            let Target::Numbers(mut y) = problem.target.clone() else { panic!() };
+            assert_eq!(Frame::new(&problem, true).centre(&mut y), offset + 5.625);
+            assert_eq!(y, [-4.625, -3.625, -1.625, 3.375]);
+        }
+        // A plain sum of these is off by more than their deviation.
+        let n = 100_000;
+        let mut y: Vec<f64> = (0..n).map(|i| 1e15 + f64::from(i % 2)).collect();
+        centre(&mut y, None, f64::from(n));
+        let left: f64 = y.iter().sum();
+        assert!(left.abs() < 1e-6, "{left}");
     }
 }

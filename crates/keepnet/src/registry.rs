@@ -3,6 +3,8 @@
 //! The command line and the Python package know methods through this table alone, so a method
 //! is one file, one struct and one entry here.
 
+mod promises;
+
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -16,6 +18,8 @@ use crate::select::{
 };
 use crate::select::{grafting, grafting_light, l0_cd, l1_cd, l1_hinge, lasso, proj_gd};
 use crate::target::Problem;
+
+pub use promises::{Promises, Relation};
 
 /// What flows past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +70,8 @@ pub struct MethodInfo {
     pub has_loss: bool,
     /// Its settings.
     pub settings: &'static [SettingInfo],
+    /// What it promises of its answers on any table, and why not the rest.
+    pub promises: Promises,
     /// Makes one.
     pub make: Maker,
 }

@@ -1,9 +1,10 @@
 //! `keepnet methods`: the table of the registry, one method, or JSON.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use keepnet::Result;
-use keepnet::registry::{self, MethodInfo, Stream};
+use keepnet::registry::{self, MethodInfo, Relation, Stream};
 
 use crate::flags::MethodsArgs;
 use crate::output::{print, table};
@@ -14,6 +15,9 @@ pub fn run(args: &MethodsArgs) -> Result<()> {
         Some(name) => vec![registry::find(name)?],
         None => registry::methods().to_vec(),
     };
+    if args.promises {
+        return print(&promises(&methods));
+    }
     if args.json {
         let all: Vec<_> = methods.iter().map(|method| json(method)).collect();
         let text = match args.name.is_some() {
@@ -74,11 +78,65 @@ fn details(method: &MethodInfo) -> String {
         rows.extend(method.settings.iter().map(|setting| row(setting).to_vec()));
         out += &table::aligned(&rows);
     }
+    let (kept, with) = (kept(method), with(method));
+    let _ = writeln!(out, "\npromises: {}{with}", kept.join(", "));
+    for (relation, why) in method.promises.except {
+        let _ = writeln!(out, "  not {}: {why}", relation.name());
+    }
+    out
+}
+
+/// The relations that a method promises.
+fn kept(method: &MethodInfo) -> Vec<&'static str> {
+    let kept = Relation::ALL.iter().filter(|r| method.promises.why_not(**r).is_none());
+    kept.map(|relation| relation.name()).collect()
+}
+
+/// The settings under which the promises hold.
+fn with(method: &MethodInfo) -> String {
+    let with = method.promises.with.iter();
+    with.map(|(name, value)| format!(" (with {name}={value})")).collect()
+}
+
+/// The promises of the methods in Markdown: a table, then the reasons by number.
+fn promises(methods: &[&MethodInfo]) -> String {
+    let mut out = String::new();
+    for relation in Relation::ALL {
+        let _ = writeln!(out, "- **{}**: {}", relation.name(), relation.help());
+    }
+    let names = Relation::ALL.map(Relation::name).join(" | ");
+    let _ = writeln!(out, "\n| method | {names} | with |");
+    let _ = writeln!(out, "|{}", " --- |".repeat(Relation::ALL.len() + 2));
+    let mut reasons: Vec<&str> = Vec::new();
+    for method in methods {
+        let mut cell = |relation: Relation| match method.promises.why_not(relation) {
+            None => "yes".to_string(),
+            Some(why) => {
+                let known = reasons.iter().position(|reason| *reason == why);
+                let at = known.unwrap_or_else(|| {
+                    reasons.push(why);
+                    reasons.len() - 1
+                });
+                format!("no ({})", at + 1)
+            }
+        };
+        let cells = Relation::ALL.map(&mut cell).join(" | ");
+        let with = method.promises.with.iter().map(|(name, value)| format!("`{name}={value}`"));
+        let with = with.collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "| `{}` | {cells} | {with} |", method.name);
+    }
+    if !reasons.is_empty() {
+        out += "\nWhy not:\n\n";
+    }
+    for (at, why) in reasons.iter().enumerate() {
+        let _ = writeln!(out, "{}. {why}", at + 1);
+    }
     out
 }
 
 fn json(method: &MethodInfo) -> serde_json::Value {
     let setting = |s: &registry::SettingInfo| serde_json::json!({"name": s.name, "default": s.default, "help": s.help});
+    let except = method.promises.except.iter().map(|(relation, why)| (relation.name(), *why));
     serde_json::json!({
         "name": method.name,
         "stream": stream(method.stream),
@@ -91,5 +149,10 @@ fn json(method: &MethodInfo) -> serde_json::Value {
         "needs_k": method.needs_k,
         "has_loss": method.has_loss,
         "settings": method.settings.iter().map(setting).collect::<Vec<_>>(),
+        "promises": {
+            "kept": kept(method),
+            "with": method.promises.with.iter().copied().collect::<BTreeMap<_, _>>(),
+            "except": except.collect::<BTreeMap<_, _>>(),
+        },
     })
 }

@@ -1,7 +1,6 @@
 //! `keepnet select` with a method on rows: one pass over samples, from files or a pipe.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -14,12 +13,14 @@ use keepnet::snapshot::Identity;
 use keepnet::{Error, Flow, Result, RowLearner, RowProblem, SampleSource, Selection};
 use keepnet_io::{OpenOptions, RowSpec, RowStream, open_rows};
 
-use super::rows_outputs as outputs;
+use super::{files, rows_outputs as outputs};
 use crate::flags::SelectArgs;
+use crate::output::say::{aside, say, warn};
 use crate::output::{atomic, csv, print, report as report_page, table};
 use crate::run::checkpoint::{self, Checkpoint};
 use crate::run::opening;
 use crate::run::plan::RowPlan;
+use crate::run::progress::Reporter;
 use crate::run::runner::{Learnt, Runner};
 use crate::run::share::RowShare;
 use crate::run::signals::{self, Phase};
@@ -39,15 +40,11 @@ pub fn run(
     if args.output.every == Some(0) {
         return Err(Error::param("every", 0, "at least 1"));
     }
-    if runner.leads() && !args.output.dry_run {
+    let writes = !args.output.dry_run && runner.leads();
+    if writes {
         signals::listen()?;
-        let out = &args.output;
-        let result = out.output.as_deref().filter(|_| !out.to_stdout());
-        let (averages, checkpoint) = (out.averages.as_deref(), args.run.checkpoint.as_deref());
-        let reduced = out.reduced.as_deref();
-        let paths = [result, averages, reduced, out.report.as_deref(), checkpoint];
-        atomic::probe(paths.into_iter().flatten())?;
     }
+    let _lock = if writes { files::select(args)? } else { None };
     system::with_threads(args.run.threads, || select(args, method, &spec, missing, (runner, start)))
 }
 
@@ -60,6 +57,11 @@ fn refuse(args: &SelectArgs) -> Result<()> {
         ("stack", args.input.stack.as_deref() == Some("columns"), plain),
         ("max-missing", args.method.max_missing.is_some(), plain),
         ("min-count", args.method.min_count != 1, plain),
+        (
+            "groups",
+            args.method.groups.is_some(),
+            "a method on features: a method on rows weighs features one by one",
+        ),
         (
             "decisions",
             args.output.decisions.is_some(),
@@ -74,6 +76,9 @@ fn refuse(args: &SelectArgs) -> Result<()> {
 
 /// What looks on between blocks.
 struct Watch {
+    reporter: Reporter,
+    /// Rows of the stream, where known.
+    rows: Option<u64>,
     limit: Option<(Instant, Duration)>,
     checkpoint: Option<Checkpoint>,
     stopped: Option<&'static str>,
@@ -85,6 +90,9 @@ struct Watch {
 impl RowObserver for Watch {
     fn progress(&mut self, counts: &RowCounts, learner: &dyn RowLearner) -> Result<Flow> {
         self.course.look(counts, learner);
+        if self.reporter.shows() {
+            self.reporter.show_rows(counts, self.rows, &learner.status());
+        }
         if signals::stop_asked() {
             self.stopped = Some("a signal");
         } else if self.limit.is_some_and(|(start, limit)| start.elapsed() >= limit) {
@@ -202,7 +210,10 @@ fn select(
         let need = plan.need(learner.status().bytes);
         return outputs::dry_run(&source, method, spec, need, args.run.memory()?);
     }
+    let quiet = args.output.quiet || !runner.leads();
     let mut watch = Watch {
+        reporter: Reporter::new(args.output.progress, quiet),
+        rows: source.rows(),
         limit: args.run.time()?.map(|limit| (start, limit)),
         checkpoint: None,
         stopped: None,
@@ -213,7 +224,8 @@ fn select(
         let identity = identity(args, method, spec, &source)?;
         watch.checkpoint = Some(Checkpoint::new(path, identity, args.run.every()?));
     }
-    let row_options = RowOptions { missing, every: args.output.every, ..RowOptions::default() };
+    let (every, classes) = (args.output.every, problem.classes.len());
+    let row_options = RowOptions { missing, every, classes, ..RowOptions::default() };
     let reason = source.task_reason().to_string();
     let files: Vec<String> = source.files().map(String::from).collect();
     let mut share = runner.rows().map(|share| RowShare::new(&mut source, share));
@@ -227,6 +239,7 @@ fn select(
     }
     signals::enter(Phase::Selecting);
     let mut report = driver.run(&mut watch)?;
+    watch.reporter.end_rows(&report.counts, &learner.status());
     if runner.rows().is_some() {
         let averages = averages(learner.as_ref(), &problem, "method")?;
         let Some(all) = runner.reduce(Learnt { averages, report })? else { return Ok(()) };
@@ -234,8 +247,10 @@ fn select(
         learner.load(all.averages.averages)?;
         report = all.report;
     }
-    let selection = learner.selection()?;
+    let mut selection = learner.selection()?;
+    report.filter.tell(&mut selection);
     signals::enter(Phase::Writing);
+    let joined = source.unmatched();
     if let Some(path) = &args.output.averages {
         let saved = averages(learner.as_ref(), &problem, "averages")?;
         atomic::write(path, &saved.to_bytes()?)?;
@@ -245,14 +260,14 @@ fn select(
         let table = outputs::reduced(path, &mut source, &selection, row_options, used)?;
         atomic::publish(vec![table])?;
     }
-    let matched_by = source.matched_by();
-    let shown = Shown { problem: &problem, files: &files, matched_by, args, start };
+    let rows = Rows::joined(&report.counts, source.matched_by(), joined).counted(&report.filter);
+    let shown = Shown { problem: &problem, files: &files, rows, args, start };
     shown.write(&report, selection, &reason, &watch.course.points)?;
     if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
         checkpoint.remove()?;
     }
     if let Some(why) = watch.stopped {
-        eprintln!("keepnet: ended early by {why}; the result so far is whole but not complete");
+        say(&format!("ended early by {why}; the result so far is whole but not complete"));
     }
     Ok(())
 }
@@ -277,36 +292,43 @@ fn identity(
     source: &RowStream,
 ) -> Result<Identity> {
     let problem = source.problem();
-    let names = checkpoint::text_hash(&format!("{:?}{:?}", problem.names, problem.classes));
-    let mut settings = format!(
-        "method={} k={:?} loss={:?} seed={} set={:?} missing={} memory={:?} weight={:?} offset={:?} class-weight={:?}",
-        method.name,
-        spec.k,
-        spec.loss,
-        spec.seed,
-        spec.settings,
-        args.method.missing,
-        args.run.memory,
-        args.rows.sample_weight,
-        args.rows.offset,
-        args.rows.class_weight
-    );
+    let (names, classes, target) = (&problem.names, &problem.classes, &problem.target);
+    let hash = checkpoint::text_hash(&format!("{names:?}{classes:?}{target:?}"));
+    let (rows, input) = (&args.rows, &args.input);
     let always: BTreeSet<String> = args.method.always()?.into_iter().collect();
-    if !always.is_empty() || problem.covariates > 0 {
-        settings += &format!(" always={always:?} covar={:?}", args.rows.covar);
-    }
-    if !args.input.key.is_empty() {
-        settings += &format!(" key={:?}", args.input.key);
-    }
+    let settings: Vec<String> = [
+        ("method", method.name.to_string()),
+        ("k", format!("{:?}", spec.k)),
+        ("loss", format!("{:?}", spec.loss)),
+        ("seed", spec.seed.to_string()),
+        ("set", format!("{:?}", spec.settings)),
+        ("missing", args.method.missing.clone()),
+        ("memory", format!("{:?}", args.run.memory()?)),
+        ("target", format!("{:?}", rows.target)),
+        ("task", format!("{:?}", problem.task())),
+        ("weight", format!("{:?}", rows.sample_weight)),
+        ("offset", format!("{:?}", rows.offset)),
+        ("class-weight", format!("{:?}", rows.class_weight)),
+        ("covar", format!("{:?}", rows.covar)),
+        ("always", format!("{always:?}")),
+        ("key", format!("{:?}", input.key)),
+        ("columns", format!("{:?}", input.columns)),
+        ("exclude", format!("{:?}", input.exclude)),
+        ("categorical", format!("{:?}", input.categorical)),
+        ("format", format!("{:?}", input.format)),
+    ]
+    .map(|(name, value)| format!("{name}={value}"))
+    .into();
+    let settings = settings.join(" ");
     let version = env!("CARGO_PKG_VERSION").into();
-    Ok(Identity { version, data: source.fingerprint(), problem: names, settings })
+    Ok(Identity { version, data: source.fingerprint(), problem: hash, settings })
 }
 
 /// The outputs of a run on rows.
 struct Shown<'a> {
     problem: &'a RowProblem,
     files: &'a [String],
-    matched_by: &'a str,
+    rows: Rows,
     args: &'a SelectArgs,
     start: Instant,
 }
@@ -319,9 +341,8 @@ impl Shown<'_> {
         reason: &str,
         course: &[TracePoint],
     ) -> Result<()> {
-        let counts = &report.counts;
-        let warnings = keepnet_io::result::row_warnings(&selection, counts);
-        let rows = Rows { matched_by: self.matched_by.into(), ..Rows::of(counts) };
+        let mut warnings = self.rows.notes();
+        warnings.extend(keepnet_io::result::row_warnings(&selection, &report.counts));
         let seconds = Seconds {
             total: self.start.elapsed().as_secs_f64(),
             read: report.read.as_secs_f64(),
@@ -335,11 +356,16 @@ impl Shown<'_> {
             aside: flags.every.is_some(),
             report: flags.report.as_deref().map(|path| (path, course)),
         };
-        let parts = Parts { seconds, rows, seed: self.args.run.seed, complete: report.complete };
+        let parts = Parts {
+            seconds,
+            rows: self.rows.clone(),
+            seed: self.args.run.seed,
+            complete: report.complete,
+        };
         if !flags.quiet && !reason.is_empty() {
             let task =
                 if self.problem.classes.is_empty() { "regression" } else { "classification" };
-            eprintln!("keepnet: {task}, {reason}");
+            say(&format!("{task}, {reason}"));
         }
         publish(self.problem, self.files, selection, &warnings, parts, &place)
     }
@@ -409,14 +435,12 @@ pub fn publish(
         print(&String::from_utf8_lossy(&outcome.json()?))?;
     }
     for warning in warnings {
-        eprintln!("keepnet: warning: {warning}");
+        warn(warning);
     }
     match (place.quiet, to_stdout || place.aside) {
         (true, _) => Ok(()),
         (false, true) => {
-            let mut err = std::io::stderr().lock();
-            // A closed standard error is nobody's loss.
-            let _ = err.write_all(table::table(&outcome).as_bytes());
+            aside(&table::table(&outcome));
             Ok(())
         }
         (false, false) => print(&table::table(&outcome)),

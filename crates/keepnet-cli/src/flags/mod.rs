@@ -129,6 +129,9 @@ pub struct MethodsArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Print what each method promises of its answers, as a Markdown table with the reasons
+    #[arg(long, conflicts_with = "json")]
+    pub promises: bool,
 }
 
 /// Flags of `reproduce`.

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::penalty::soft;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, positive, preset};
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, Streaming, info, positive, preset};
+use super::stream::{Rule, Streaming};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -64,6 +65,10 @@ impl Rule for Opg {
     fn loss(&self) -> LossKind {
         self.gradient.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.gradient.sound(features) && self.done.len() == features
+    }
 }
 
 /// The registry's entry.
@@ -71,12 +76,13 @@ pub const INFO: MethodInfo = info(
     "opg",
     "online proximal gradient: a soft threshold after every step",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Duchi and Singer 2009",
     &[
         RATE,
         POWER,
         SettingInfo { name: "lambda", default: "0.001", help: "penalty; published: 0.0001" },
+        STANDARDISE,
         PRESET,
         REGRET,
     ],

@@ -14,20 +14,22 @@ use faer::{Accum, Mat, Par};
 
 use super::extract::Extract;
 use super::fit::Fit;
-use super::gram::{Gram, JITTER, gather, solve};
+use super::gram::{Gram, gather, least_squares};
 use super::path::Path;
 use crate::error::{Error, Result};
 use crate::row::RowProblem;
 use crate::selection::Value;
 
-/// Share of its variance that a free feature must have left; block products in f32 leave 1e-7 of
-/// a feature that has none.
-const EXPLAINED: f64 = 1e-6;
+/// Share of its variance that a free feature must have left, in errors of a correlation: block
+/// products in f32 leave 1e-7 of a feature that has none.
+const EXPLAINED: f64 = 10.0;
 
 /// A Gram with the places of the features that are in every model.
 pub(crate) struct Pinned {
     pub(crate) whole: Gram,
     pins: Vec<usize>,
+    /// Pinned features that those before them span, which are in no model.
+    spanned: Vec<usize>,
     /// `None` where nothing is pinned and all are free.
     free: Option<Free>,
 }
@@ -46,12 +48,24 @@ impl Pinned {
     /// [`lost`].
     pub(crate) fn new(whole: Gram, problem: &RowProblem) -> Result<Self> {
         let place = |j: u32| whole.index.binary_search(&j).ok();
-        let pins: Vec<usize> = problem.pinned().filter_map(place).collect();
+        let (pins, spanned) = independent(&whole, problem.pinned().filter_map(place));
         if pins.is_empty() {
-            return Ok(Self { whole, pins, free: None });
+            return Ok(Self { whole, pins, spanned, free: None });
         }
-        let free = Free::new(&whole, &pins)?;
-        Ok(Self { whole, pins, free: Some(free) })
+        let free = Free::new(&whole, &pins, &spanned)?;
+        Ok(Self { whole, pins, spanned, free: Some(free) })
+    }
+
+    /// A warning for each pinned feature that is left out because others span it.
+    pub(crate) fn warnings(&self, problem: &RowProblem) -> impl Iterator<Item = String> {
+        let name = |j: &usize| &problem.names[self.whole.index[*j] as usize];
+        let say = |j| {
+            format!(
+                "{:?} is always kept, but is collinear with those kept before it and is left out",
+                name(j)
+            )
+        };
+        self.spanned.iter().map(say).collect::<Vec<_>>().into_iter()
     }
 
     /// The problem that a method chooses from.
@@ -144,7 +158,7 @@ impl Pinned {
             self.pins.iter().map(one).collect()
         };
         let right: Vec<Vec<f64>> = whole.xy.iter().zip(&b).map(rest).collect();
-        let pinned = solve(&mut gather(&whole.s, &self.pins), &right, JITTER)?;
+        let pinned = least_squares(&gather(&whole.s, &self.pins), &right)?.0;
         let weight = |output: usize, j: &usize| match self.pins.iter().position(|pin| pin == j) {
             Some(at) => pinned[output][at],
             None => places.iter().position(|place| place == j).map_or(0.0, |at| b[output][at]),
@@ -154,9 +168,9 @@ impl Pinned {
 }
 
 impl Free {
-    fn new(whole: &Gram, pins: &[usize]) -> Result<Self> {
+    fn new(whole: &Gram, pins: &[usize], spanned: &[usize]) -> Result<Self> {
         let mut pinned = vec![false; whole.p()];
-        pins.iter().for_each(|pin| pinned[*pin] = true);
+        pins.iter().chain(spanned).for_each(|pin| pinned[*pin] = true);
         let n = whole.n - pins.len() as f64;
         if n <= 1.0 {
             return Err(Error::Data(format!(
@@ -170,14 +184,15 @@ impl Free {
         let of = |column: &[f64]| pins.iter().map(|pin| column[*pin]).collect::<Vec<f64>>();
         let mut right: Vec<Vec<f64>> = others.iter().map(|j| of(whole.column(*j))).collect();
         right.extend(whole.xy.iter().map(|xy| of(xy)));
-        let solved = solve(&mut gather(&whole.s, pins), &right, JITTER)?;
+        let solved = least_squares(&gather(&whole.s, pins), &right)?.0;
         let (across, outputs) = solved.split_at(others.len());
         let left = Mat::from_fn(others.len(), pins.len(), |i, at| right[i][at]);
         let across = Mat::from_fn(pins.len(), others.len(), |at, j| across[j][at]);
         let mut s = gather(&whole.s, &others);
         faer::linalg::matmul::matmul(&mut s, Accum::Add, &left, &across, -1.0, Par::Seq);
 
-        let keep: Vec<usize> = (0..others.len()).filter(|i| s[(*i, *i)] > EXPLAINED).collect();
+        let least = EXPLAINED * whole.rounding;
+        let keep: Vec<usize> = (0..others.len()).filter(|i| s[(*i, *i)] > least).collect();
         let scale: Vec<f64> = keep.iter().map(|i| s[(*i, *i)].sqrt()).collect();
         let place: Vec<usize> = keep.iter().map(|i| others[*i]).collect();
         let scaled = |xy: (&Vec<f64>, &Vec<f64>)| -> Vec<f64> {
@@ -201,10 +216,35 @@ impl Free {
             sd: place.iter().zip(&scale).map(|(j, scale)| whole.sd[*j] * scale).collect(),
             mean: place.iter().map(|j| whole.mean[*j]).collect(),
             mean_y: whole.mean_y.clone(),
+            rounding: whole.rounding,
+            half: whole.half,
             ridge: std::sync::OnceLock::new(),
         };
         Ok(Self { gram, place, scale })
     }
+}
+
+/// The pins that those before do not span, and the others; by Cholesky, row after row.
+fn independent(whole: &Gram, pins: impl Iterator<Item = usize>) -> (Vec<usize>, Vec<usize>) {
+    let (mut kept, mut spanned) = (Vec::new(), Vec::new());
+    let mut factor: Vec<Vec<f64>> = Vec::new();
+    for pin in pins {
+        let column = whole.column(pin);
+        let mut row: Vec<f64> = Vec::with_capacity(kept.len() + 1);
+        for (line, j) in factor.iter().zip(&kept) {
+            let known: f64 = line.iter().zip(&row).map(|(a, b)| a * b).sum();
+            row.push((column[*j] - known) / line[line.len() - 1]);
+        }
+        let pivot = 1.0 - row.iter().map(|v| v * v).sum::<f64>();
+        if pivot <= EXPLAINED * whole.rounding {
+            spanned.push(pin);
+            continue;
+        }
+        row.push(pivot.sqrt());
+        factor.push(row);
+        kept.push(pin);
+    }
+    (kept, spanned)
 }
 
 /// Rows and columns `keep` over their scales: symmetric to the last digit, unit diagonal.

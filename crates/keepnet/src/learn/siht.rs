@@ -12,8 +12,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, preset};
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, Streaming, Truncation, info, preset};
+use super::stream::{Rule, Streaming};
+use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -54,6 +56,10 @@ impl Rule for Siht {
     fn loss(&self) -> LossKind {
         self.gradient.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.gradient.sound(features) && self.support.sound(features)
+    }
 }
 
 /// The registry's entry.
@@ -61,9 +67,9 @@ pub const INFO: MethodInfo = info(
     "siht",
     "stochastic gradient descent that keeps the k largest weights at every row",
     "regression, binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Nguyen, Needell and Woolf 2017",
-    &[RATE, POWER, PRESET, REGRET],
+    &[RATE, POWER, STANDARDISE, PRESET, REGRET],
     make,
 );
 

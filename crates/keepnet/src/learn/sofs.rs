@@ -6,7 +6,8 @@
 //!   keep the k features of smallest Sigma_j, w = 0 elsewhere
 //! ```
 //!
-//! `Sigma` measures how often and how strongly a feature was seen, not how much it says; on dense
+//! Where rows are standardised a feature that is 1 in every row and never cut is the intercept; the
+//! published form, which `standardise=false` gives, has none. `Sigma` measures how often and how strongly a feature was seen, not how much it says; on dense
 //! data of equal variances the choice is chance by construction. It is meant for sparse text. Cost
 //! O(k + nnz) a row. Source: Wu, Hoi, Mei and Yu, TKDD 11 (2017), Algorithm 2.
 
@@ -14,7 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::ofs::two_classes;
-use super::stream::{Rule, Streaming, Truncation, info, positive};
+use super::rival::{STANDARDISE, info, positive, standardised};
+use super::stream::{Rule, Streaming};
+use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -26,6 +29,8 @@ use crate::selection::Value;
 struct Sofs {
     w: Vec<f64>,
     sigma: Vec<f64>,
+    /// Weight and variance of the intercept.
+    constant: Option<(f64, f64)>,
     support: Truncation,
     r: f64,
 }
@@ -34,7 +39,7 @@ impl Rule for Sofs {
     const NAME: &'static str = "sofs";
 
     fn margin(&mut self, x: Row<'_>) -> f64 {
-        x.dot(&self.w)
+        x.dot(&self.w) + self.intercept()
     }
 
     fn learn(&mut self, x: Row<'_>, y: f64, weight: f64, f: f64) {
@@ -43,19 +48,27 @@ impl Rule for Sofs {
             return;
         }
         let r = self.r / weight;
-        let mut spread = 0.0;
+        let mut spread = self.constant.map_or(0.0, |(_, sigma)| sigma);
         x.each(|j, v| spread += self.sigma[j] * v * v);
         let step = miss / (r + spread) * y;
         x.each(|j, v| {
             self.w[j] += step * self.sigma[j] * v;
             self.sigma[j] /= 1.0 + self.sigma[j] * v * v / r;
         });
+        if let Some((b0, sigma)) = &mut self.constant {
+            *b0 += step * *sigma;
+            *sigma /= 1.0 + *sigma / r;
+        }
         let sigma = &self.sigma;
         self.support.keep(x, &mut self.w, |j, _| -sigma[j]);
     }
 
     fn weights(&self) -> Vec<f64> {
         self.w.clone()
+    }
+
+    fn intercept(&self) -> f64 {
+        self.constant.map_or(0.0, |(b0, _)| b0)
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
@@ -65,6 +78,10 @@ impl Rule for Sofs {
     fn loss(&self) -> LossKind {
         LossKind::SquaredHinge
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.w.len() == features && self.sigma.len() == features && self.support.sound(features)
+    }
 }
 
 /// The registry's entry.
@@ -72,17 +89,21 @@ pub const INFO: MethodInfo = info(
     "sofs",
     "second-order online feature selection: the k weights of smallest variance",
     "binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Wu, Hoi, Mei and Yu 2017",
-    &[SettingInfo { name: "r", default: "1", help: "regularisation of the variances, above 0" }],
+    &[
+        SettingInfo { name: "r", default: "1", help: "regularisation of the variances, above 0" },
+        STANDARDISE,
+    ],
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    two_classes("sofs", problem)?;
+    two_classes("sofs", spec, problem)?;
     let rule = Sofs {
         w: vec![0.0; problem.features()],
         sigma: vec![1.0; problem.features()],
+        constant: standardised(spec)?.then_some((0.0, 1.0)),
         support: Truncation::new(problem.features(), spec.need_k()?),
         r: positive(spec, "r", 1.0, 1.0)?,
     };

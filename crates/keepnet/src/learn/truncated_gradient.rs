@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::penalty::soft;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, positive, preset};
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, Streaming, info, positive, preset};
+use super::stream::{Rule, Streaming};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
@@ -82,6 +83,10 @@ impl Rule for TruncatedGradient {
     fn loss(&self) -> LossKind {
         self.gradient.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.gradient.sound(features) && self.done.len() == features && self.every > 0
+    }
 }
 
 /// The registry's entry.
@@ -89,7 +94,7 @@ pub const INFO: MethodInfo = info(
     "truncated-gradient",
     "stochastic gradient descent that draws small weights to zero every few rows",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Langford, Li and Zhang 2009",
     &[
         RATE,
@@ -97,6 +102,7 @@ pub const INFO: MethodInfo = info(
         SettingInfo { name: "lambda", default: "0.001", help: "gravity, above 0" },
         SettingInfo { name: "every", default: "10", help: "rows between two truncations" },
         SettingInfo { name: "theta", default: "inf", help: "largest weight that is drawn to zero" },
+        STANDARDISE,
         PRESET,
         REGRET,
     ],

@@ -13,8 +13,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, preset};
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, Streaming, Truncation, info, preset};
+use super::stream::{Rule, Streaming};
+use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -64,6 +66,10 @@ impl Rule for Tsgd {
     fn loss(&self) -> LossKind {
         self.gradient.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.gradient.sound(features) && self.support.sound(features)
+    }
 }
 
 /// The registry's entry.
@@ -71,12 +77,13 @@ pub const INFO: MethodInfo = info(
     "tsgd",
     "stochastic gradient descent that truncates to k weights after a burn-in",
     "regression, binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Fan, Gong, Li and Sun 2018",
     &[
         RATE,
         POWER,
         SettingInfo { name: "burn", default: "p", help: "rows before the first truncation" },
+        STANDARDISE,
         PRESET,
         REGRET,
     ],

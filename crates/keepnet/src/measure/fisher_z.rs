@@ -17,10 +17,11 @@ use serde::{Deserialize, Serialize};
 use crate::check::ColumnStats;
 use crate::column::{Column, NumbersRef};
 use crate::error::{Error, Result};
+use crate::frame::centre;
 use crate::kernel::{self, Element};
 use crate::measure::dot::{Shifted, against_dense, dot};
 use crate::measure::special::{normal_cutoff, normal_two_sided};
-use crate::measure::{Evidence, Measure, Side, numeric_target};
+use crate::measure::{Evidence, LEAST_ROWS, Measure, Side, numeric_target, rows_counted};
 use crate::popcount;
 use crate::target::Problem;
 
@@ -65,20 +66,21 @@ impl FisherZ {
             return Err(Error::param("alpha", alpha, "between 0 and 1"));
         }
         let mut y = numeric_target(&problem.target)?;
-        let total = problem.weight_sum();
-        if total <= 3.0 {
-            return Err(Error::Data("Fisher's Z needs more than 3 rows".into()));
+        let total = rows_counted(problem)?;
+        if total <= LEAST_ROWS {
+            return Err(Error::Data(format!("Fisher's Z needs more than 3 rows, got {total}")));
         }
         let weight = problem.weight.clone();
         let one = |i: usize| weight.as_ref().map_or(1.0, |v| v[i]);
-        let mean = y.iter().enumerate().map(|(i, y)| one(i) * y).sum::<f64>() / total;
-        let y_centred: Vec<f64> = y.iter().enumerate().map(|(i, y)| one(i) * (y - mean)).collect();
+        let mut centred = y.clone();
+        centre(&mut centred, weight.as_deref(), total);
+        let y_centred: Vec<f64> = centred.iter().enumerate().map(|(i, y)| one(i) * y).collect();
         let whole = y.iter().all(|y| y.fract() == 0.0 && y.abs() < 1e6);
         if whole {
             let low = y.iter().copied().fold(f64::INFINITY, f64::min);
             y.iter_mut().for_each(|y| *y -= low);
         } else {
-            y.iter_mut().for_each(|y| *y -= mean);
+            y = centred;
         }
         let (y_sum, square) = kernel::moments(&y, 0.0);
         let y_spread = if weight.is_some() {
@@ -189,7 +191,10 @@ impl FisherZ {
 #[inline]
 #[must_use]
 pub fn correlation(product: f64, a: f64, b: f64) -> f64 {
-    let scale = (a * b).sqrt();
+    let both = a * b;
+    // The product of two spreads may leave the range of f64 where neither does.
+    let inside = both.is_finite() && both > f64::MIN_POSITIVE;
+    let scale = if inside { both.sqrt() } else { a.max(0.0).sqrt() * b.max(0.0).sqrt() };
     if scale > 0.0 { (product / scale).clamp(-1.0, 1.0) } else { 0.0 }
 }
 

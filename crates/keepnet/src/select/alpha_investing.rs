@@ -18,7 +18,8 @@
 //! ```
 //!
 //! An offer costs O(n m), or a sparse column's non-zeros times m. Memory: the kept columns, one
-//! residual, m^2 / 2 numbers. A column that is a combination of the model's is rejected.
+//! residual, m^2 / 2 numbers. A column that is a combination of the model's is rejected; a pinned
+//! one takes the place of the accepted column that makes it one, which changes no prediction.
 //! `rules=lofs` takes the library's likelihood ratio `exp(-gain n / (2 RSS))` for the p-value
 //! and counts every column of the input, from 2.
 //!
@@ -26,20 +27,24 @@
 //! false discovery rate (Foster and Stine, JRSS-B 70, 2008) is stated for a loss of
 //! `a / (1 - a)`: `E[false] / (E[accepted] + eta) <= payout` with `eta = W_0 / payout`.
 
+mod settings;
+
 use crate::budget::Budget;
 use crate::check::{CheckedBlock, Feature, offset};
 use crate::column::ColumnData;
 use crate::error::{Error, Result};
+use crate::frame::centre;
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::student_two_sided;
 use crate::measure::{Evidence, FisherZ, Measure, Side, numeric_target};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
 use crate::select::shelf::Shelf;
-use crate::select::statistical::{self, Rules};
+use crate::select::statistical::Rules;
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
-use crate::snapshot::{self, Snapshot};
+use crate::snapshot::{self, Snapshot, ensure, is_lower};
 use crate::target::Problem;
+
+pub use settings::ALPHA_INVESTING;
 
 /// Share of a column's variance below which it is a combination of the model's columns.
 const COLLINEAR: f64 = 1e-10;
@@ -110,9 +115,8 @@ impl AlphaInvesting {
         }
         let weight = problem.weight.clone();
         let total = problem.weight_sum();
-        let one = |i: usize| weight.as_ref().map_or(1.0, |v| v[i]);
-        let mean = y.iter().enumerate().map(|(i, y)| one(i) * y).sum::<f64>() / total;
-        let residual: Vec<f64> = y.iter().map(|y| y - mean).collect();
+        centre(&mut y, weight.as_deref(), total);
+        let residual = y;
         let mut method = Self {
             params,
             // The level is not used; correlations between columns are.
@@ -205,17 +209,75 @@ impl AlphaInvesting {
         }
     }
 
-    /// Puts a column into the model: residual and factor.
-    fn accept(&mut self, x: Side<'_, Sums>, candidate: Candidate) {
-        let Candidate { solved, left, product, .. } = candidate;
-        // Coefficients of the model's columns in the newcomer: L^-T (L^-1 c).
-        let mut back = solved.clone();
+    /// Coefficients of the model's columns in a candidate: L^-T (L^-1 c).
+    fn back(&self, candidate: &Candidate) -> Vec<f64> {
+        let mut back = candidate.solved.clone();
         for i in (0..back.len()).rev() {
             back[i] /= self.factor[i][i];
             for j in 0..i {
                 back[j] -= self.factor[i][j] * back[i];
             }
         }
+        back
+    }
+
+    /// Puts a pinned column that the model spans in the place of an accepted one.
+    ///
+    /// With `x = sum b_j z_j` and `b_m` not 0 the model spans the same without `z_m` and with `x`,
+    /// so the residual stays; of the factor only the correlations in it are needed.
+    fn replace(
+        &mut self,
+        feature: &Feature<'_>,
+        sums: Sums,
+        candidate: &Candidate,
+    ) -> Result<Outcome> {
+        let back = self.back(candidate);
+        let first = self.covariates.len();
+        let free = (0..self.shelf.len()).filter(|at| !self.shelf.kept(*at).pinned);
+        let best = free.max_by(|a, b| back[first + a].abs().total_cmp(&back[first + b].abs()));
+        let spanned = Reason::Redundant { by: best.map(|at| self.shelf.id(at)) };
+        let Some(at) = best else { return Ok(Outcome::dropped(spanned)) };
+        let Some(factor) = self.without(first + at, candidate) else {
+            return Ok(Outcome::dropped(spanned));
+        };
+        let (strength, p_value) = (self.shelf.note(at).score, self.shelf.note(at).p_value);
+        let evidence = Evidence { strength, relevant: true, p_value };
+        let evicted = self.shelf.exchange(&[at], feature, None, sums, evidence)?;
+        self.factor = factor;
+        Ok(Outcome { evicted, score: p_value, ..Outcome::new(Verdict::Kept) })
+    }
+
+    /// The factor without one column and with the candidate at the end; `None` where these are
+    /// collinear too.
+    fn without(&self, gone: usize, candidate: &Candidate) -> Option<Vec<Vec<f64>>> {
+        let rows = || self.factor.iter().enumerate().filter(|(at, _)| *at != gone);
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let mut correlations: Vec<Vec<f64>> = rows()
+            .map(|(at, row)| {
+                rows().take_while(|(j, _)| *j < at).map(|(_, other)| product(row, other)).collect()
+            })
+            .collect();
+        correlations.push(rows().map(|(_, row)| product(row, &candidate.solved)).collect());
+        let mut factor: Vec<Vec<f64>> = Vec::with_capacity(correlations.len());
+        for c in correlations {
+            let mut solved: Vec<f64> = Vec::with_capacity(c.len() + 1);
+            for (c, row) in c.iter().zip(&factor) {
+                solved.push((c - product(&solved, row)) / row[row.len() - 1]);
+            }
+            let left = 1.0 - product(&solved, &solved);
+            if left <= COLLINEAR {
+                return None;
+            }
+            solved.push(left.sqrt());
+            factor.push(solved);
+        }
+        Some(factor)
+    }
+
+    /// Puts a column into the model: residual and factor.
+    fn accept(&mut self, x: Side<'_, Sums>, candidate: Candidate) {
+        let back = self.back(&candidate);
+        let Candidate { solved, left, product, .. } = candidate;
         let step = product / left;
         let mut shift = 0.0;
         let mut change = vec![0.0; self.residual.len()];
@@ -258,10 +320,14 @@ impl AlphaInvesting {
         let (sums, r) = self.z.describe(feature.column(), &feature.stats);
         let x = Side { x: feature.column(), facts: &sums };
         let candidate = self.candidate(x);
+        if feature.pinned && candidate.left <= COLLINEAR {
+            let outcome = self.replace(feature, sums, &candidate)?;
+            return Ok(Outcome { marginal: Some(r.abs()), ..outcome });
+        }
         let p = self.p_value(&candidate);
         let (bid, marginal) = (self.bid(feature.arrival), Some(r.abs()));
         // A NaN is no success.
-        let wins = p < bid || (feature.pinned && candidate.left > COLLINEAR);
+        let wins = p < bid || feature.pinned;
         if !wins {
             self.lose(feature.arrival);
             return Ok(Outcome { marginal, score: Some(p), ..Outcome::dropped(Reason::Weak) });
@@ -310,6 +376,14 @@ impl ColumnSelector for AlphaInvesting {
     }
 
     fn selection(&self) -> Result<Selection> {
+        let most = self.nothing / EXPLAINED;
+        let learnt = self.rss <= most * (1.0 + 1e-6);
+        if !learnt {
+            return Err(Error::Defect(format!(
+                "the accepted features leave a sum of squares of {}, above the {most} of none",
+                self.rss
+            )));
+        }
         let AlphaInvestingParams { k, wealth, payout, rules } = self.params;
         let mut params: Vec<(&'static str, Value)> = vec![
             ("wealth", wealth.into()),
@@ -357,46 +431,14 @@ impl Snapshot for AlphaInvesting {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, factor, residual, wealth, tests, ended) = snapshot::decode(state)?;
-        self.shelf.restore(parts);
+        let z = &self.z;
+        self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
+        let (factor, residual): (Vec<Vec<f64>>, Vec<f64>) = (factor, residual);
+        let fits = is_lower(&factor, self.covariates.len() + self.shelf.len(), 1);
+        ensure(fits && residual.len() == self.residual.len(), "a factor of other columns")?;
         (self.factor, self.residual) = (factor, residual);
         (self.wealth, self.tests, self.ended) = (wealth, tests, ended);
         self.settle();
         Ok(())
     }
 }
-
-fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
-    let params = AlphaInvestingParams {
-        k: spec.k,
-        wealth: spec.get("wealth", 0.5, "a number between 0 and 1")?,
-        payout: spec.get("payout", 0.5, "a number between 0 and 1")?,
-        rules: Rules::parse(spec)?,
-    };
-    if params.k == Some(0) {
-        return Err(Error::param("k", 0, "at least 1"));
-    }
-    if params.rules == Rules::Lofs {
-        crate::measure::lofs::plain(problem)?;
-    }
-    Ok(Box::new(AlphaInvesting::new(params, problem, budget)?))
-}
-
-/// The registry's entry.
-pub const ALPHA_INVESTING: MethodInfo = MethodInfo {
-    name: "alpha-investing",
-    stream: Stream::Features,
-    summary: "streamwise regression with a wealth of error that successes refill",
-    tasks: "regression; classification with classes as numbers",
-    cost: "O(n m) a feature with m accepted; a sparse one its non-zeros times m",
-    memory: "the kept columns as stored, one residual, m^2/2 numbers",
-    paper: "Zhou, Foster, Stine, Ungar, JMLR 7 (2006)",
-    scans: 1,
-    needs_k: false,
-    has_loss: false,
-    settings: &[
-        SettingInfo { name: "wealth", default: "0.5", help: "wealth at the start" },
-        SettingInfo { name: "payout", default: "0.5", help: "what an acceptance earns" },
-        statistical::RULES,
-    ],
-    make: Maker::Columns(make),
-};

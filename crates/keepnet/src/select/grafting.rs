@@ -18,7 +18,7 @@
 use crate::budget::Budget;
 use crate::check::Feature;
 use crate::error::Result;
-use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
 use crate::select::l1::stream::{Held, TOLERANCE};
@@ -48,7 +48,7 @@ impl Grafting {
     }
 
     /// Moves lambda until one of the `k + 1` has no weight, and lets it go.
-    fn make_room(&mut self) -> Option<crate::FeatureId> {
+    fn make_room(&mut self) -> Result<Option<crate::FeatureId>> {
         let held = &mut self.held;
         let slots = held.slots();
         let count = held.columns.count();
@@ -63,7 +63,7 @@ impl Grafting {
             let mut w: Vec<Vec<f64>> =
                 (0..count).map(|c| held.columns.gather(&held.point, &slots, c)).collect();
             let tolerance = |lambda: f64| 0.1 * TOLERANCE * lambda;
-            held.books.lambda = quad.first_zero(&mut w, &free, held.books.lambda, tolerance);
+            held.books.lambda = quad.first_zero(&mut w, &free, held.books.lambda, tolerance)?;
             if held.columns.squared() {
                 held.columns.scatter(&mut held.point, &slots, &w);
                 held.columns.predict(&mut held.point);
@@ -79,14 +79,15 @@ impl Grafting {
             Some(slot) => slot,
             None => {
                 // The model and the loss do not agree: the least weight stands in for a zero.
-                let slot = held.least(slots.into_iter(), |j| held.point.size(j))?;
+                let least = held.least(slots.into_iter(), |j| held.point.size(j));
+                let Some(slot) = least else { return Ok(None) };
                 held.point.w[slot * count..(slot + 1) * count].fill(0.0);
                 held.columns.predict(&mut held.point);
                 held.gradient = None;
                 slot
             }
         };
-        held.remove(victim)
+        Ok(held.remove(victim))
     }
 }
 
@@ -122,7 +123,7 @@ impl Rival for Grafting {
             return Ok(with_slope(Outcome::new(Verdict::Kept)));
         }
         let evicted = match held.over() {
-            true => vec![self.make_room()],
+            true => vec![self.make_room()?],
             false => self.drop_zeros(),
         };
         let mut evicted: Vec<_> = evicted.into_iter().flatten().collect();
@@ -147,6 +148,7 @@ pub const INFO: MethodInfo = MethodInfo {
     needs_k: false,
     has_loss: true,
     settings: &[LAMBDA, STANDARDISE, EPSILON, INTERCEPT],
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 

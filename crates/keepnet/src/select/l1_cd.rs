@@ -17,7 +17,7 @@ use crate::FeatureId;
 use crate::budget::Budget;
 use crate::check::Feature;
 use crate::error::Result;
-use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
 use crate::select::l1::stream::{FALL, Held};
@@ -142,6 +142,7 @@ pub const INFO: MethodInfo = MethodInfo {
     needs_k: false,
     has_loss: true,
     settings: &[LAMBDA, STANDARDISE, EPSILON, INTERCEPT],
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 

@@ -13,7 +13,7 @@
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::select::ColumnSelector;
 use crate::select::l1::L1Params;
 use crate::select::l1::batch::Batch;
@@ -34,6 +34,7 @@ pub const INFO: MethodInfo = MethodInfo {
     needs_k: false,
     has_loss: false,
     settings: &[LAMBDA, STANDARDISE, INTERCEPT],
+    promises: Promises::CLASSES,
     make: Maker::Columns(make),
 };
 

@@ -17,7 +17,7 @@
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
-use crate::registry::{Maker, MethodInfo, MethodSpec, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::select::ColumnSelector;
 use crate::select::l1::batch::{Answer, Batch, Solver, l1};
 use crate::select::l1::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
@@ -40,7 +40,7 @@ impl Solver for L1Solver {
         self.params.shown(columns.outputs.kind)
     }
 
-    fn solve(&self, columns: &Columns) -> Answer {
+    fn solve(&self, columns: &Columns) -> Result<Answer> {
         l1(columns, &self.params)
     }
 }
@@ -58,6 +58,7 @@ pub const INFO: MethodInfo = MethodInfo {
     needs_k: false,
     has_loss: true,
     settings: &[LAMBDA, STANDARDISE, EPSILON, INTERCEPT],
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 

@@ -26,13 +26,13 @@ use crate::measure::conditional::{Conditional, MOST_CONDITIONS, Partial};
 use crate::measure::g2::G2;
 use crate::measure::lofs::sums_to_zero;
 use crate::measure::{Evidence, FisherZ, MeasureKind, Side};
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::saola::score_kind;
 use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, Rules};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
-use crate::snapshot::{self, Snapshot};
+use crate::snapshot::{self, Snapshot, ensure};
 use crate::target::Problem;
 
 /// Settings of [`Osfs`].
@@ -117,7 +117,7 @@ impl<T: Conditional> Osfs<T> {
         let verdicts = self.judge(x, &facts, feature.pinned);
         let outcome = match verdicts.newcomer {
             Some(by) => {
-                let by = self.shelf.id(by);
+                let by = Some(self.shelf.id(by));
                 self.tests.remove(&mut self.memory, self.shelf.len());
                 let evicted = self.remove(&verdicts.gone);
                 Outcome { evicted, ..Outcome::dropped(Reason::Redundant { by }) }
@@ -316,7 +316,9 @@ impl<T: Conditional> Snapshot for Osfs<T> {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, memory, counts) = snapshot::decode(state)?;
-        self.shelf.restore(parts);
+        let tests = &mut self.tests;
+        self.shelf.restore(parts, |x, stats| tests.weigh(x, stats).map(|(facts, _)| facts))?;
+        ensure(self.tests.holds(&memory, self.shelf.len()), "correlations of other columns")?;
         self.memory = memory;
         (self.conditional_tests, self.too_few_rows, self.evictions, self.ended) = counts;
         Ok(())
@@ -389,6 +391,7 @@ macro_rules! osfs_info {
                     help: "most features in a conditioning set",
                 },
             ],
+            promises: Promises::STATISTICAL,
             make: Maker::Columns(|spec, problem, budget| make(spec, problem, budget, $fast)),
         }
     };

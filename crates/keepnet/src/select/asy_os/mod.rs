@@ -32,12 +32,15 @@ mod tests;
 mod work;
 mod worker;
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use crate::budget::Budget;
 use crate::check::CheckedBlock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::kept::Kept;
-use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::select::{ColumnSelector, Late, Outcome, Status, Verdict};
 use crate::selection::Selection;
@@ -91,13 +94,9 @@ impl AsyOs {
     /// Starts the workers, each with an empty share.
     pub fn new(params: AsyOsParams, problem: &Problem, budget: &Budget) -> Result<Self> {
         problem.check()?;
-        let kind = params.os.loss_for(problem.target.task());
         let frame = Frame::new(problem, params.os.intercept);
-        let outputs = Outputs::new(problem, kind, params.os.epsilon)?;
-        let y = match kind {
-            LossKind::Squared => outputs.centred(&frame).into_iter().map(|(y, _)| y).collect(),
-            _ => outputs.y.clone(),
-        };
+        let outputs = params.os.outputs(problem, &frame)?;
+        let y = outputs.y.clone();
         let length = problem.n() * outputs.y.len();
         let team = match params.centre {
             CentreKind::Threads => {
@@ -127,8 +126,7 @@ impl AsyOs {
     }
 
     fn loss(&self, u: &[f64]) -> f64 {
-        let offset =
-            self.outputs.offset.as_ref().filter(|_| self.outputs.kind != LossKind::Squared);
+        let offset = &self.outputs.offset;
         let value = |(u, y): (&[f64], &Vec<f64>)| {
             let mut u = u.to_vec();
             offset.iter().for_each(|offset| crate::kernel::axpy(1.0, offset, &mut u));
@@ -235,6 +233,17 @@ impl ColumnSelector for AsyOs {
         })
     }
 
+    fn fitted(&self, see: &mut dyn FnMut(&crate::verdict::Fitted<'_>) -> Result<()>) -> Result<()> {
+        self.with_workers(|workers| {
+            let columns: Vec<&Kept> = workers.iter().flat_map(|worker| worker.kept()).collect();
+            see(&crate::verdict::Fitted {
+                columns: &columns,
+                frame: &self.frame,
+                outputs: &self.outputs,
+            })
+        })
+    }
+
     fn centres(&self) -> bool {
         self.frame.centred()
     }
@@ -254,21 +263,59 @@ impl ColumnSelector for AsyOs {
     }
 }
 
+/// What a state was made by: the team must be the same one to take it up.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Made {
+    centre: String,
+    workers: usize,
+    tau: Option<u64>,
+}
+
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "centre={} workers={}", self.centre, self.workers)?;
+        self.tau.map_or(Ok(()), |tau| write!(f, " tau={tau}"))
+    }
+}
+
+impl AsyOs {
+    fn made(&self) -> Made {
+        let AsyOsParams { centre, workers, tau, .. } = self.params;
+        let tau = Some(tau).filter(|_| centre == CentreKind::Simulated);
+        Made { centre: centre.name().into(), workers, tau }
+    }
+}
+
 impl Snapshot for AsyOs {
     fn save(&self) -> Result<Vec<u8>> {
         let workers = self.with_workers(|workers| {
             workers.iter().map(|worker| worker.save()).collect::<Result<Vec<_>>>()
         })?;
-        match &self.team {
-            Team::Threads { .. } => encode(&(workers, self.prediction())),
-            Team::Simulated { centre, turn, .. } => encode(&(workers, &*centre.line(), turn)),
-        }
+        let team = match &self.team {
+            Team::Threads { .. } => encode(&self.prediction())?,
+            Team::Simulated { centre, turn, .. } => encode(&(&*centre.line(), turn))?,
+        };
+        encode(&(self.made(), workers, team))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let (made, states, team): (Made, Vec<Vec<u8>>, Vec<u8>) = decode(state)?;
+        let mine = self.made();
+        if made != mine {
+            let advice = format!("resume with --set {}", made.to_string().replace(' ', " --set "));
+            let text = format!("it was made with {made}, this run has {mine}; {advice}");
+            return Err(Error::Snapshot(text));
+        }
+        if states.len() != mine.workers {
+            let text = format!("it is damaged ({} workers of {})", states.len(), mine.workers);
+            return Err(Error::Snapshot(text));
+        }
         match &mut self.team {
             Team::Threads { pool, centre } => {
-                let (states, u): (Vec<Vec<u8>>, Vec<f64>) = decode(state)?;
+                let u: Vec<f64> = decode(&team)?;
+                if u.len() != self.frame.n() * self.y.len() {
+                    return Err(Error::Snapshot("it is damaged (the prediction's length)".into()));
+                }
                 for (mut worker, state) in pool.workers().zip(&states) {
                     worker.restore(state)?;
                 }
@@ -276,11 +323,11 @@ impl Snapshot for AsyOs {
                 pool.restored();
             }
             Team::Simulated { workers, centre, turn } => {
-                let (states, line, at): (Vec<Vec<u8>>, delayed::Line, u64) = decode(state)?;
+                let (line, at): (delayed::Line, u64) = decode(&team)?;
                 for (worker, state) in workers.iter_mut().zip(&states) {
                     worker.restore(state)?;
                 }
-                centre.restore(line);
+                centre.restore(line)?;
                 *turn = at;
             }
         }

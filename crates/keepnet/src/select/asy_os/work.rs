@@ -24,7 +24,7 @@ use crate::linalg::Square;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::select::os::{Eta, Model, OsParams, Slopes, Trial, Work, passes};
-use crate::snapshot::{decode, encode};
+use crate::snapshot::{decode, encode, ensure};
 
 pub(super) struct CentreWork<C> {
     centre: C,
@@ -75,11 +75,7 @@ impl<C: Centre> CentreWork<C> {
         (centre, live): (C, Arc<AtomicBool>),
     ) -> Self {
         let squared = outputs.kind == LossKind::Squared;
-        let y = match squared {
-            true => outputs.centred(frame).into_iter().map(|(y, _)| y).collect(),
-            false => outputs.y.clone(),
-        };
-        let offset = outputs.offset.clone().filter(|_| !squared);
+        let (y, offset) = (outputs.y.clone(), outputs.offset.clone());
         let needs_gram = match params.eta {
             Eta::Fixed(_) => false,
             Eta::OverL(_) => true,
@@ -327,8 +323,11 @@ impl<C: Centre> Work for CentreWork<C> {
         encode(&(&self.gram, self.pace, self.tally))
     }
 
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        (self.gram, self.pace, self.tally) = decode(state)?;
+    fn restore(&mut self, state: &[u8], held: usize) -> Result<()> {
+        let (gram, pace, tally): (Option<Square>, Pace, Tally) = decode(state)?;
+        let fits = gram.is_some() == self.gram.is_some();
+        ensure(fits && gram.iter().all(|gram| gram.room(held)), "products of other columns")?;
+        (self.gram, self.pace, self.tally) = (gram, pace, tally);
         Ok(())
     }
 }

@@ -33,6 +33,7 @@ use crate::kernel;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::target::Problem;
+use crate::verdict::Fitted;
 
 pub use settings::L1Params;
 
@@ -43,8 +44,6 @@ pub(super) struct Columns {
     pub(super) kept: KeptSet,
     /// Factor on each column that brings it to the scale of the penalty, by slot.
     pub(super) scale: Vec<f64>,
-    /// What predictions are compared with: centred and less the offset for the squared loss.
-    y: Vec<Vec<f64>>,
     standardise: bool,
 }
 
@@ -60,6 +59,12 @@ pub(super) struct Point {
 }
 
 impl Point {
+    /// Whether a point that was read back is one of `held` columns, `count` outputs, `n` rows.
+    pub(super) fn sound(&self, held: usize, count: usize, n: usize) -> bool {
+        let u = self.u.len() == count && self.u.iter().all(|u| u.len() == n);
+        u && self.w.len() == held * count && self.b.len() == count
+    }
+
     /// Size of the weights of a slot.
     pub(super) fn size(&self, slot: usize) -> f64 {
         let count = self.b.len();
@@ -81,14 +86,10 @@ impl Columns {
         problem.check()?;
         let kind = params.kind(problem);
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
-        let y = match kind {
-            LossKind::Squared => outputs.centred(&frame).into_iter().map(|(y, _)| y).collect(),
-            _ => outputs.y.clone(),
-        };
+        let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
         let (kept, scale) = (KeptSet::new(budget), Vec::new());
         let standardise = params.standardise;
-        let mut columns = Self { frame, outputs, kept, scale, y, standardise };
+        let mut columns = Self { frame, outputs, kept, scale, standardise };
         for covariate in &problem.covariates {
             let (data, stats) = columns.frame.column(&covariate.values);
             if stats.variance <= 0.0 {
@@ -99,6 +100,12 @@ impl Columns {
             columns.rescale();
         }
         Ok(columns)
+    }
+
+    /// Shows the held columns to one who checks the model.
+    pub(super) fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
+        let columns: Vec<&Kept> = self.kept.slots().iter().collect();
+        see(&Fitted { columns: &columns, frame: &self.frame, outputs: &self.outputs })
     }
 
     /// Completes the scales after columns came in.
@@ -139,7 +146,7 @@ impl Columns {
 
     /// Number of outputs.
     pub(super) fn count(&self) -> usize {
-        self.y.len()
+        self.outputs.y.len()
     }
 
     /// Columns that may go and count in `k`.
@@ -163,7 +170,7 @@ impl Columns {
 
     /// The target of an output.
     pub(super) fn y(&self, c: usize) -> &[f64] {
-        &self.y[c]
+        &self.outputs.y[c]
     }
 
     /// All weights zero.
@@ -218,7 +225,7 @@ impl Columns {
             self.outputs.loss.slopes(u, y, self.frame.weight(), &mut g);
             g
         };
-        let g: Vec<Vec<f64>> = u.iter().zip(&self.y).map(one).collect();
+        let g: Vec<Vec<f64>> = u.iter().zip(&self.outputs.y).map(one).collect();
         let sum = g.iter().map(|g| kernel::sum(g)).collect();
         Gradient { g, sum }
     }
@@ -269,7 +276,7 @@ impl Columns {
     pub(super) fn loss(&self, u: &[Vec<f64>]) -> f64 {
         let one =
             |(u, y): (&Vec<f64>, &Vec<f64>)| self.outputs.loss.value(u, y, self.frame.weight());
-        u.iter().zip(&self.y).map(one).sum::<f64>() / self.frame.weight_sum()
+        u.iter().zip(&self.outputs.y).map(one).sum::<f64>() / self.frame.weight_sum()
     }
 
     /// Loss and penalty.

@@ -37,8 +37,9 @@ use crate::refit::Outputs;
 use crate::select::asy_os::Tally;
 use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
 use crate::selection::Selection;
-use crate::snapshot::{Snapshot, decode, encode};
+use crate::snapshot::{Snapshot, decode, encode, ensure};
 use crate::target::Problem;
+use crate::verdict::Fitted;
 
 pub(super) use params::SETTINGS;
 pub use params::{Eta, INFO, OsParams};
@@ -181,7 +182,8 @@ pub(super) trait Work: Send {
     }
     fn bytes(&self) -> u64;
     fn save(&self) -> Result<Vec<u8>>;
-    fn restore(&mut self, state: &[u8]) -> Result<()>;
+    /// Takes up what [`Work::save`] gave, for `held` columns.
+    fn restore(&mut self, state: &[u8], held: usize) -> Result<()>;
 }
 
 /// The method, for any loss.
@@ -245,7 +247,7 @@ impl Os {
         }
         let kind = params.loss_for(problem.target.task());
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = params.outputs(problem, &frame)?;
         let count = outputs.y.len();
         let work = work(&params, &frame, &outputs)?;
         let kept = KeptSet::new(budget);
@@ -338,6 +340,10 @@ impl ColumnSelector for Os {
         for t in 0..block.features.len() {
             out.push(self.arrival(t, &block.features)?);
         }
+        // A step that the user chose may be too long, of which the result warns; this one may not.
+        if self.params.eta == Eta::Auto && self.diverged() {
+            return Err(Error::overflow("the weights"));
+        }
         Ok(())
     }
 
@@ -363,6 +369,12 @@ impl ColumnSelector for Os {
             selection.warnings.push(DIVERGED.into());
         }
         Ok(selection)
+    }
+
+    fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
+        let columns: Vec<&Kept> = self.model.kept.slots().iter().collect();
+        let Model { frame, outputs, .. } = &self.model;
+        see(&Fitted { columns: &columns, frame, outputs })
     }
 
     fn centres(&self) -> bool {
@@ -400,8 +412,15 @@ impl Snapshot for Os {
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let state: State = decode(state)?;
         let budget = self.model.kept.budget().clone();
-        self.work.restore(&state.work)?;
-        self.model.kept = state.kept.resumed(budget);
+        let kept = state.kept.resumed(budget, self.model.frame.n())?;
+        let (held, count) = (kept.len(), self.model.count());
+        let weights = state.w.len() == held * count && state.b.len() == count;
+        let starts = state.start.iter().all(|(_, w)| w.len() == count);
+        ensure(weights && starts && state.born.len() == held, "weights of other columns")?;
+        ensure(state.pinned <= held, "more columns are pinned than kept")?;
+        ensure(state.rule.follows(&self.rule, held), "steps of other columns")?;
+        self.work.restore(&state.work, held)?;
+        self.model.kept = kept;
         (self.model.w, self.model.b, self.model.born) = (state.w, state.b, state.born);
         (self.model.pinned, self.model.clock) = (state.pinned, state.clock);
         (self.rule, self.substitutions, self.start) =

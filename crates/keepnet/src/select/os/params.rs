@@ -3,8 +3,10 @@
 use super::Os;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::frame::Frame;
 use crate::loss::LossKind;
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::refit::Outputs;
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::ColumnSelector;
 use crate::selection::Value;
 use crate::target::{Problem, Task};
@@ -86,6 +88,16 @@ impl OsParams {
         })
     }
 
+    /// The targets: less their mean where the steps are automatic, as they came where the user
+    /// chose them and the published recurrence is wanted.
+    pub fn outputs(&self, problem: &Problem, frame: &Frame) -> Result<Outputs> {
+        let kind = self.loss_for(problem.target.task());
+        match self.eta {
+            Eta::Auto => Outputs::new(problem, kind, self.epsilon, frame),
+            _ => Outputs::as_given(problem, kind, self.epsilon, frame),
+        }
+    }
+
     /// The loss that was named, or that of the task.
     #[must_use]
     pub fn loss_for(&self, task: Task) -> LossKind {
@@ -151,6 +163,7 @@ pub const INFO: MethodInfo = MethodInfo {
     needs_k: true,
     has_loss: true,
     settings: &SETTINGS,
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 

@@ -30,15 +30,16 @@ use crate::budget::Budget;
 use crate::check::{CheckedBlock, Feature};
 use crate::error::{Error, Result};
 use crate::frame::Frame;
-use crate::kept::KeptSet;
+use crate::kept::{Kept, KeptSet};
 use crate::loss::LossKind;
 use crate::refit::Outputs;
-use crate::registry::{Maker, MethodInfo, MethodSpec, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::rows::{Row, Rows};
 use crate::select::{ColumnSelector, Glance, Glances, Marginal, Outcome, Status, fitted};
 use crate::selection::{Selection, Value};
 use crate::snapshot::{Snapshot, decode, encode};
 use crate::target::{Problem, Task};
+use crate::verdict::Fitted;
 
 use curved::Curved;
 use squared::Squared;
@@ -147,7 +148,7 @@ impl OsPlus {
             Task::Classification => LossKind::Logistic,
         });
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
         let kept = KeptSet::new(budget);
         let mut reserve = 0;
         let mut warnings = Vec::new();
@@ -230,6 +231,11 @@ impl ColumnSelector for OsPlus {
         Some(self)
     }
 
+    fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
+        let columns: Vec<&Kept> = self.core.kept().slots().iter().collect();
+        see(&Fitted { columns: &columns, frame: &self.frame, outputs: &self.outputs })
+    }
+
     fn centres(&self) -> bool {
         self.frame.centred()
     }
@@ -294,6 +300,7 @@ pub const INFO: MethodInfo = MethodInfo {
             help: "false leaves columns and target uncentred, as the papers do",
         },
     ],
+    promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 

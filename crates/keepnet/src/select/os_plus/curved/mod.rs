@@ -32,12 +32,15 @@ use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::select::rows::Row;
 use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
-use crate::snapshot::{decode, encode};
+use crate::snapshot::{decode, encode, ensure};
 use crate::target::{Covariate, Problem};
 
 /// Relative change of the curvature after which it is computed anew.
 const DRIFT: f64 = 0.05;
 const COLLINEAR: f64 = 1e-8;
+/// Share of a gain within which a newcomer ties with a kept column, as its copy does, and stays out:
+/// rounding must not decide.
+const TIE: f64 = 1e-9;
 const HALVINGS: usize = 12;
 
 pub(super) struct Curved {
@@ -85,7 +88,7 @@ impl Curved {
         kind: LossKind,
         kept: KeptSet,
     ) -> Result<Self> {
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = Outputs::new(problem, kind, params.epsilon, frame)?;
         let n = frame.n();
         let model = Model {
             w: vec![0.0; usize::from(frame.centred())],
@@ -193,7 +196,7 @@ impl Curved {
             };
             here.state.models.iter().zip(test).map(of).sum::<f64>()
         };
-        self.cheapest(loss).filter(|(loss, _)| *loss < gain).map(|(_, slot)| slot)
+        self.cheapest(loss).filter(|(loss, _)| *loss < gain * (1.0 - TIE)).map(|(_, slot)| slot)
     }
 
     /// What each output says of a newcomer; `None` where it adds nothing new.
@@ -269,6 +272,9 @@ impl Curved {
 
     /// After the model changed: curvature where it drifted, threshold, a new version.
     fn settle(&mut self) -> Result<()> {
+        if !self.total_value().is_finite() {
+            return Err(Error::overflow("the losses"));
+        }
         let mut renewed = false;
         for c in 0..self.state.models.len() {
             renewed |= self.renew_curvature(c, false)?;
@@ -409,8 +415,20 @@ impl Core for Curved {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let budget = self.state.kept.budget().clone();
-        self.state = decode(state)?;
-        self.state.kept = std::mem::take(&mut self.state.kept).resumed(budget);
+        let mut state: State = decode(state)?;
+        let n = self.frame.n();
+        state.kept = std::mem::take(&mut state.kept).resumed(budget, n)?;
+        let (held, size) = (state.kept.len(), self.base() + state.kept.len());
+        ensure(state.born.len() == held && state.pinned <= held, "weights of other columns")?;
+        ensure(state.models.len() == self.outputs.y.len(), "models of other outputs")?;
+        for model in &state.models {
+            let rows = [&model.u, &model.g, &model.d].iter().all(|v| v.len() == n);
+            ensure(rows, "predictions of other rows")?;
+            let fits = model.w.len() == size && model.swept.sound(size);
+            ensure(fits, "weights of other columns")?;
+        }
+        ensure(state.theta.follows(&self.state.theta), "another theta")?;
+        self.state = state;
         self.factors = vec![None; self.state.kept.len()];
         Ok(())
     }
