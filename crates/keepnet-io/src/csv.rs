@@ -141,8 +141,11 @@ impl Reader {
     fn recode(&mut self, parsed: &Parsed, tile: Tile) -> Result<Tile> {
         let mut maps: Vec<Vec<f64>> = Vec::with_capacity(parsed.texts.len());
         for (levels, texts) in self.levels.iter_mut().zip(&parsed.texts) {
-            let code = |t: &Box<str>| Ok(f64::from(levels.code(t.clone(), &mut self.texts)?));
-            maps.push(texts.iter().map(code).collect::<Result<_>>()?);
+            let mut map = Vec::with_capacity(texts.len());
+            for text in texts {
+                map.push(f64::from(levels.code(text.clone(), &mut self.texts)?));
+            }
+            maps.push(map);
         }
         Ok(tile.recode(self.names.len(), |c, column| {
             if parsed.kinds[c] == Kind::Text {

@@ -134,14 +134,7 @@ impl DenseBuilder {
         self.used += more;
         let shape = Shape { rows: tile.rows, columns: tile.narrow.len() };
         self.tiles.push((shape, Stored::Memory(tile.data)));
-        let fits = match &mut self.held {
-            Some(held) => held.grow(more, "a table").is_ok(),
-            None => {
-                self.held = self.place.tables.take(more, "a table").ok();
-                self.held.is_some()
-            }
-        };
-        if fits { Ok(()) } else { self.write_out() }
+        if self.place.hold(&mut self.held, more) { Ok(()) } else { self.write_out() }
     }
 
     fn write_out(&mut self) -> Result<()> {

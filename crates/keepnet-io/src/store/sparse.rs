@@ -190,14 +190,7 @@ impl SparseBuilder {
         self.integral = integral;
         let more = 2 * piece.bytes();
         self.pieces.push(piece);
-        let fits = self.spill.is_none()
-            && match &mut self.held {
-                Some(held) => held.grow(more, "a table").is_ok(),
-                None => {
-                    self.held = self.place.tables.take(more, "a table").ok();
-                    self.held.is_some()
-                }
-            };
+        let fits = self.spill.is_none() && self.place.hold(&mut self.held, more);
         if fits { Ok(()) } else { self.write_out() }
     }
 
@@ -239,11 +232,10 @@ impl SparseBuilder {
             Data::Memory(Arc::new(SparseEntries { index, value }))
         };
         if let Some(held) = &mut self.held {
-            // The pieces are gone, the table stays.
             held.shrink(12 * starts[starts.len() - 1]);
         }
-        let (_held, _described) = (self.held, self.described);
-        Ok(SparseStore { starts, narrow: self.narrow, data, _held, _described })
+        let Self { held: _held, described: _described, narrow, .. } = self;
+        Ok(SparseStore { starts, narrow, data, _held, _described })
     }
 
     /// Deals the records to ranges of columns, then sorts each range.

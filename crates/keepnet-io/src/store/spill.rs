@@ -22,7 +22,7 @@ pub(crate) struct Place {
     /// Most bytes of transposed tables in memory.
     pub(crate) memory: u64,
     /// Those that are there.
-    pub(super) tables: Meter,
+    tables: Meter,
     /// What else grows with the input.
     pub(crate) meter: Meter,
     /// Longest line of text.
@@ -66,6 +66,15 @@ impl Place {
     pub(crate) fn columns(&self, columns: u64) -> Result<Charge> {
         let what = format!("the names and places of {columns} columns");
         self.meter.take(columns.saturating_mul(COLUMN), &what)
+    }
+
+    /// Whether a part of a table of `more` bytes fits beside all tables in memory; it then is held.
+    pub(super) fn hold(&self, held: &mut Option<Charge>, more: u64) -> bool {
+        if let Some(held) = held {
+            return held.grow(more, "a table").is_ok();
+        }
+        *held = self.tables.take(more, "a table").ok();
+        held.is_some()
     }
 
     /// The temporary file that holds what lasts as long as the input.
