@@ -1,0 +1,194 @@
+//! Random tables through every method, in every format, against what the methods promise.
+//!
+//! Each table is asked through some formats and some relations, in turn, so that every pair of
+//! method and format and of method and relation occurs; a pair that did not is a failure. The
+//! seed of a failure is printed with the table, made smaller while it still fails:
+//!
+//! ```text
+//! ANY_TABLE_SEED=7 ANY_TABLE_METHOD=os cargo test --release -p keepnet-cli --test any_table
+//! ANY_TABLE_SECONDS=3600 ...     goes on with further seeds for an hour; scripts/soak.sh
+//! ```
+
+mod answer;
+mod case;
+mod counts;
+mod fits;
+mod hand;
+mod model;
+mod random;
+mod relations;
+mod resume;
+mod shrink;
+mod table;
+mod write;
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use case::{Case, by_rows};
+use keepnet::registry::{MethodInfo, Relation, methods};
+use relations::{Check, Checked};
+use write::Form;
+
+/// Tables of each method in the test command.
+const ROUNDS: u64 = 8;
+/// Formats and relations that a table is asked through.
+const FORMS: usize = 3;
+const RELATIONS: usize = 4;
+
+/// A question to a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Question {
+    Form(Form),
+    Relation(Relation),
+}
+
+impl Question {
+    fn ask(self, case: &Case) -> Check {
+        match self {
+            Self::Form(form) => relations::format(case, form),
+            Self::Relation(relation) => relations::relation(case, relation),
+        }
+    }
+}
+
+/// The questions of a round: all of them in turn.
+fn questions(method: &MethodInfo, round: u64) -> Vec<Question> {
+    let promised: Vec<Relation> = Relation::ALL
+        .into_iter()
+        .filter(|relation| *relation != Relation::Formats && asked(method, *relation))
+        .collect();
+    let round = round as usize;
+    let forms = (0..FORMS).map(|at| Form::ALL[(round * FORMS + at) % Form::ALL.len()]);
+    let relations = (0..RELATIONS).map(|at| promised[(round * RELATIONS + at) % promised.len()]);
+    forms.map(Question::Form).chain(relations.map(Question::Relation)).collect()
+}
+
+/// Whether a relation is asked of a method: where it is promised. The simulated centre of
+/// `asy-os`, which its promises are made with, keeps the one on threads too.
+fn asked(method: &MethodInfo, relation: Relation) -> bool {
+    let simulated = relation == Relation::Threads && !method.promises.with.is_empty();
+    simulated || method.promises.why_not(relation).is_none()
+}
+
+#[derive(Default)]
+struct Tally {
+    held: BTreeSet<(&'static str, Question)>,
+    checks: usize,
+    refused: usize,
+    tables: usize,
+    failures: Vec<String>,
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// One table of a method.
+fn round(method: &'static MethodInfo, seed: u64, round: u64, tally: &Mutex<Tally>) {
+    let case = Case::new(seed, method);
+    tally.lock().unwrap().tables += 1;
+    for question in questions(method, round) {
+        let checked = question.ask(&case);
+        let mut told = None;
+        if let Err(why) = &checked {
+            told = Some(report(&case, question, why, seed));
+        }
+        let mut tally = tally.lock().unwrap();
+        tally.checks += 1;
+        match checked {
+            Ok(Checked::Held) => {
+                tally.held.insert((method.name, question));
+            }
+            Ok(Checked::Refused) => tally.refused += 1,
+            Ok(Checked::Beside) => {}
+            Err(_) => tally.failures.extend(told),
+        }
+    }
+}
+
+/// What is wrong, and how to see it again.
+fn report(case: &Case, question: Question, why: &str, seed: u64) -> String {
+    let name = case.method.name;
+    let head = format!("{name} {question:?} seed {seed}: {why}");
+    if std::env::var_os("ANY_TABLE_BRIEF").is_some() {
+        return format!("{head}\n    {}", call(case));
+    }
+    let fails = |case: &Case| question.ask(case).err();
+    let (small, why) = shrink::shrink(case, &fails);
+    format!("{head}\n  shrunk: {why}\n    {}\n{}", call(&small), shrink::shown(&small.table))
+}
+
+/// The command of a case.
+fn call(case: &Case) -> String {
+    case.words(&["x".into()], Some("target"), case.table.weight.as_ref().map(|_| "weight")).join(" ")
+}
+
+#[test]
+fn every_method_keeps_its_promises_on_random_tables() {
+    let start = Instant::now();
+    let only = std::env::var("ANY_TABLE_METHOD").ok();
+    let asked = |m: &&&'static MethodInfo| only.as_deref().is_none_or(|name| m.name == name);
+    let methods: Vec<&'static MethodInfo> = methods().iter().filter(asked).copied().collect();
+    let first = number("ANY_TABLE_SEED").unwrap_or(0);
+    let seconds = number("ANY_TABLE_SECONDS").map(Duration::from_secs);
+    let rounds = number("ANY_TABLE_ROUNDS").unwrap_or(ROUNDS);
+    let tally = Mutex::new(Tally::default());
+    let mut at = 0;
+    loop {
+        let jobs = Mutex::new(methods.clone());
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| {
+                    while let Some(method) = { jobs.lock().unwrap().pop() } {
+                        round(method, first + at, at, &tally);
+                    }
+                });
+            }
+        });
+        at += 1;
+        let more = seconds.map_or(at < rounds, |limit| start.elapsed() < limit);
+        for failure in tally.lock().unwrap().failures.iter().filter(|_| seconds.is_some()) {
+            println!("{failure}\n");
+        }
+        if !more {
+            break;
+        }
+    }
+    let tally = tally.into_inner().unwrap();
+    println!(
+        "{} tables, {} runs, {} checks, {} refused by the program, {:.0} s",
+        tally.tables,
+        case::runs(),
+        tally.checks,
+        tally.refused,
+        start.elapsed().as_secs_f64()
+    );
+    assert!(tally.failures.is_empty(), "{} failures\n{}", tally.failures.len(), tally.failures.join("\n\n"));
+    covered(&tally, &methods, at);
+}
+
+/// Every pair of method and form and of method and relation was asked and answered.
+fn covered(tally: &Tally, methods: &[&'static MethodInfo], rounds: u64) {
+    if rounds < ROUNDS {
+        return;
+    }
+    let mut missing = Vec::new();
+    for method in methods {
+        let wanted: BTreeSet<Question> =
+            (0..rounds).flat_map(|round| questions(method, round)).collect();
+        // Rows do not come from an array in Fortran order.
+        let holds = |form: &Form| !(by_rows(method) && *form == Form::NpyF);
+        let forms = Form::ALL.into_iter().filter(holds).map(Question::Form);
+        let relations = Relation::ALL.into_iter().filter(|r| asked(method, *r));
+        let relations = relations.filter(|r| *r != Relation::Formats).map(Question::Relation);
+        for question in forms.chain(relations) {
+            if !tally.held.contains(&(method.name, question)) {
+                let planned = wanted.contains(&question);
+                missing.push(format!("{} {question:?} (planned: {planned})", method.name));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "pairs that no table answered:\n{}", missing.join("\n"));
+}
