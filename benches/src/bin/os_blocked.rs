@@ -66,10 +66,11 @@ fn plain(
     for id in &ids {
         let values = (0..n).map(|i| column(*id).get(i)).collect();
         let column = Covariate { name: id.to_string(), values };
-        kept.push_covariate(&column, frame.stats(&column.values))?;
+        let (data, stats) = frame.column(&column.values);
+        kept.push_covariate(&column.name, data, stats)?;
     }
     let kept: Vec<&Kept> = kept.slots().iter().collect();
-    refit(&frame, &kept, &Outputs::new(problem, kind, None)?)?;
+    refit(&frame, &kept, &Outputs::new(problem, kind, None, &frame)?)?;
     ids.sort_unstable();
     Ok((ids, entered))
 }

@@ -8,9 +8,12 @@ pub mod flags;
 pub mod output;
 pub mod run;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
+use keepnet::Error;
+use output::say::{nobody_reads, print, say};
 
 /// Exit status of a call that was wrong.
 pub const USAGE: u8 = 2;
@@ -27,10 +30,16 @@ pub fn main() -> ExitCode {
     match commands::dispatch(cli.command, &run::runner::Here) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&error.to_string());
-            ExitCode::from(if error.is_usage() { USAGE } else { FAILED })
+            complain(&error);
+            ExitCode::from(status(&error))
         }
     }
+}
+
+/// The exit status of an error.
+#[must_use]
+pub fn status(error: &Error) -> u8 {
+    if error.is_usage() { USAGE } else { FAILED }
 }
 
 /// Help and version go to standard output as they are; everything else becomes one line.
@@ -39,12 +48,20 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind;
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Nothing can be done about a closed standard output.
-            let _ = error.print();
-            ExitCode::SUCCESS
+            let shown = match std::io::stdout().is_terminal() {
+                true => error.render().ansi().to_string(),
+                false => error.render().to_string(),
+            };
+            match print(&shown) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    complain(&error);
+                    ExitCode::from(FAILED)
+                }
+            }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            complain("what to do? `keepnet --help` lists the commands");
+            say("what to do? `keepnet --help` lists the commands");
             ExitCode::from(USAGE)
         }
         _ => {
@@ -53,14 +70,16 @@ pub fn usage(error: &clap::Error) -> ExitCode {
                 .iter()
                 .fold(text.as_str(), |said, end| said.split(end).next().unwrap_or(said));
             let said = said.strip_prefix("error: ").unwrap_or(said);
-            complain(&format!("{said}; --help says more"));
+            let line: Vec<_> = said.split_whitespace().collect();
+            say(&format!("{}; --help says more", line.join(" ")));
             ExitCode::from(USAGE)
         }
     }
 }
 
-/// One line on standard error.
-pub fn complain(message: &str) {
-    let line: Vec<_> = message.split_whitespace().collect();
-    eprintln!("keepnet: {}", line.join(" "));
+/// The error as one line on standard error.
+pub fn complain(error: &Error) {
+    if !nobody_reads(error) {
+        say(&error.to_string());
+    }
 }

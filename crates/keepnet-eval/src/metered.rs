@@ -84,6 +84,10 @@ impl ColumnSelector for Metered {
         self.inner.compacts()
     }
 
+    fn centres(&self) -> bool {
+        self.inner.centres()
+    }
+
     fn status(&self) -> Status {
         self.inner.status()
     }

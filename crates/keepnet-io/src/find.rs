@@ -1,6 +1,6 @@
 //! Finds a column by what the user wrote: a column of the input, a file, or `FILE:COLUMN`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use keepnet::{Error, Result};
 
@@ -173,4 +173,13 @@ pub(crate) fn split(spec: &str) -> Option<(&str, Option<&str>)> {
     let colons = spec.match_indices(':').map(|(at, _)| at);
     let mut found = colons.filter(|at| Path::new(&spec[..*at]).is_file());
     found.next().map(|at| (&spec[..at], Some(&spec[at + 1..])))
+}
+
+/// Every file that a text may stand for where it is an input or a column: itself, what it matches
+/// as a glob, or what comes before a `:`. For those who must not touch a file that is read.
+pub fn named_files(spec: &str) -> impl Iterator<Item = PathBuf> {
+    let colons = spec.match_indices(':').map(|(at, _)| &spec[..at]);
+    let itself = colons.chain([spec]).map(PathBuf::from).filter(|path| path.is_file());
+    let matched = glob::glob(spec).into_iter().flatten().filter_map(Result::ok);
+    itself.chain(matched).collect::<Vec<_>>().into_iter()
 }

@@ -45,6 +45,7 @@ mod task;
 mod text;
 
 pub use dataset::{ColumnInfo, ColumnKind, Dataset, open};
+pub use find::named_files;
 pub use format::Format;
 pub use options::{Categorical, OpenOptions, Stack};
 pub use problem::{Joined, ProblemSpec, build_problem};

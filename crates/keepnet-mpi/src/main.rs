@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use keepnet_cli::{FAILED, USAGE, commands, complain, flags, usage};
+use keepnet_cli::output::say::say;
+use keepnet_cli::{FAILED, commands, complain, flags, status, usage};
 use keepnet_mpi::ranks::Ranks;
 use keepnet_mpi::wire;
 use mpi::Threading;
@@ -16,11 +17,11 @@ const GRACE: Duration = Duration::from_millis(500);
 fn main() -> ExitCode {
     // Work runs on a thread pool, so MPI is called from another thread than this one.
     let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Serialized) else {
-        complain("MPI cannot be started; run this program under mpirun");
+        say("MPI cannot be started; run this program under mpirun");
         return ExitCode::from(FAILED);
     };
     if threading < Threading::Serialized {
-        complain("this MPI library allows calls from its first thread only");
+        say("this MPI library allows calls from its first thread only");
         return ExitCode::from(FAILED);
     }
     let rank = universe.world().rank();
@@ -37,13 +38,12 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     match rank {
-        0 => complain(&error.to_string()),
+        0 => complain(&error),
         _ => {
             std::thread::sleep(GRACE);
-            complain(&format!("rank {rank}: {error}"));
+            say(&format!("rank {rank}: {error}"));
         }
     }
     // The others may be waiting for this rank: nobody stays behind.
-    let code = if error.is_usage() { USAGE } else { FAILED };
-    wire::world().abort(i32::from(code))
+    wire::world().abort(i32::from(status(&error)))
 }

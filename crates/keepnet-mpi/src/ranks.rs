@@ -287,6 +287,10 @@ impl ColumnSelector for Own {
         lock(&self.0).selection()
     }
 
+    fn centres(&self) -> bool {
+        lock(&self.0).centres()
+    }
+
     fn status(&self) -> Status {
         lock(&self.0).status()
     }

@@ -61,7 +61,7 @@ pub fn together(
 ) -> Result<RunReport> {
     let frame = Frame::new(problem, params.intercept);
     let loss = params.loss_for(problem.target.task());
-    let outputs = Outputs::new(problem, loss, params.epsilon)?;
+    let outputs = Outputs::new(problem, loss, params.epsilon, &frame)?;
     let workers = reports.len() as u64;
     for (worker, report) in (0..).zip(&mut reports) {
         // A worker has every so many-th feature of the stream.

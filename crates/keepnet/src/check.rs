@@ -7,9 +7,11 @@
 //! mean = sum v_i x_i / W        variance = sum v_i (x_i - mean)^2 / W        W = sum v_i
 //! ```
 //!
-//! with sample weights `v`. NaN and infinities both count as missing.
+//! with sample weights `v`. NaN and infinities both count as missing. A column whose mean is large
+//! against its deviation is held less a shift, so that nothing cancels later (`offset.rs`).
 
 mod missing;
+pub(crate) mod offset;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,15 +27,23 @@ use missing::{missing_indicator, repair};
 /// Statistics of one column over the rows that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ColumnStats {
-    /// Weighted mean.
+    /// Weighted mean of the values as they are held.
     pub mean: f64,
     /// Weighted variance, divided by the sum of weights.
     pub variance: f64,
+    /// What was taken off every value before it was held; 0 for nearly all columns.
+    pub shift: f64,
     /// Values that were missing.
     pub missing: u32,
 }
 
 impl ColumnStats {
+    /// Weighted mean of the values as they came.
+    #[must_use]
+    pub fn original_mean(&self) -> f64 {
+        self.shift + self.mean
+    }
+
     /// The weighted mean square, centred or not.
     #[must_use]
     pub fn square(&self, centred: bool) -> f64 {
@@ -147,7 +157,7 @@ pub(crate) fn check<'a>(
     arrival: u64,
     problem: &Problem,
     policy: &CheckPolicy,
-    glances: Option<&dyn Glances>,
+    wants: Wants<'_>,
 ) -> Result<Result<Passed<'a>, Reason>> {
     let got = raw.data.view().rows();
     if got != problem.rows.input() {
@@ -171,8 +181,8 @@ pub(crate) fn check<'a>(
     };
     let weight = problem.weight.as_deref();
     let x = feature.column();
-    let probe = glances.and_then(Glances::probe).filter(|_| weight.is_none() && x.is_dense());
-    let (stats, finite, product) = match probe {
+    let probe = wants.glances.and_then(Glances::probe).filter(|_| weight.is_none() && x.is_dense());
+    let (stats, finite, mut product) = match probe {
         Some(probe) => {
             let (moments, product) = x.moments_and_dot(first_value(x), probe);
             let (stats, finite) = stats(x, moments, problem.weight_sum());
@@ -191,13 +201,38 @@ pub(crate) fn check<'a>(
             None => indicator = missing_indicator(raw, arrival, problem, policy).map(Box::new),
         }
     }
+    let near = settle_offset(&mut feature, problem);
     if feature.stats.variance <= 0.0 || too_rare(feature.column(), policy.min_count) {
         return Ok(Err(Reason::Constant));
     }
-    if let Some(glances) = glances {
+    if let Some((data, stats)) = near.filter(|_| wants.centres) {
+        feature.stats = ColumnStats { missing: feature.stats.missing, ..stats };
+        feature.values = Values::Owned(data);
+        // It was taken of the values as they came.
+        product = None;
+    }
+    if let Some(glances) = wants.glances {
         feature.glance = glances.glance(&feature, product);
     }
     Ok(Ok(Passed { feature, indicator }))
+}
+
+/// Where the mean is large against the deviation: the true statistics of the values as they are,
+/// and the values near zero with theirs.
+fn settle_offset(
+    feature: &mut Feature<'_>,
+    problem: &Problem,
+) -> Option<(ColumnData, ColumnStats)> {
+    let x = feature.column();
+    if !offset::is_far(&feature.stats) || matches!(x, Column::Bits { .. }) {
+        return None;
+    }
+    let near = offset::shifted(x, problem.weight.as_deref(), problem.weight_sum());
+    feature.stats.variance = near.as_ref().map_or(0.0, |(_, stats)| stats.variance);
+    if let Some((_, stats)) = &near {
+        feature.stats.mean = stats.original_mean();
+    }
+    near
 }
 
 /// Mean, variance and whether every value is finite.
@@ -219,8 +254,8 @@ fn stats(x: Column<'_>, (first, second): (f64, f64), sum: f64) -> (ColumnStats, 
     if second == 0.0 || constant_stored(x) {
         variance = 0.0;
     }
-    let stats = ColumnStats { mean: mean + shift, variance: variance.max(0.0), missing: 0 };
-    (stats, second.is_finite())
+    let (mean, variance) = (mean + shift, variance.max(0.0));
+    (ColumnStats { mean, variance, ..ColumnStats::default() }, second.is_finite())
 }
 
 /// Whether a column that skips zeros, or a coded one, has one value only.
@@ -255,28 +290,38 @@ fn worth_threads(bytes: impl Iterator<Item = usize>) -> bool {
     rayon::current_num_threads() > 1 && bytes.map(|bytes| bytes + 256).sum::<usize>() > 1 << 18
 }
 
+/// What a method wants of the check.
+#[derive(Clone, Copy, Default)]
+pub struct Wants<'a> {
+    /// A first look at each column while its values are still in the cache.
+    pub glances: Option<&'a dyn Glances>,
+    /// Whether it centres columns, so that they may come less a constant; see
+    /// [`crate::select::ColumnSelector::centres`].
+    pub centres: bool,
+}
+
 /// Checks a whole block, in parallel where the pool has threads; `first` is the place of its
-/// first column in the scan.
+/// first column in the scan. Every column comes with the values it has.
 pub fn check_block<'a>(
     block: &'a ColumnBlock,
     first: u64,
     problem: &Problem,
     policy: &CheckPolicy,
 ) -> Result<CheckedBlock<'a>> {
-    check_and_glance(block, first, problem, policy, None)
+    check_block_for(block, first, problem, policy, Wants::default())
 }
 
-/// [`check_block`] with a first look at each column while its values are still in the cache.
-pub fn check_and_glance<'a>(
+/// [`check_block`] for a method.
+pub fn check_block_for<'a>(
     block: &'a ColumnBlock,
     first: u64,
     problem: &Problem,
     policy: &CheckPolicy,
-    glances: Option<&dyn Glances>,
+    wants: Wants<'_>,
 ) -> Result<CheckedBlock<'a>> {
     use rayon::prelude::*;
     let one =
-        |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy, glances);
+        |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy, wants);
     let bytes = block.columns().iter().map(|raw| raw.data.bytes());
     let mut out = CheckedBlock::default();
     out.features.reserve(block.len());
@@ -316,7 +361,7 @@ mod tests {
         policy: &CheckPolicy,
     ) -> Result<Result<Vec<(String, ColumnStats)>, Reason>> {
         let raw = raw(data);
-        let result = check(&raw, 0, problem, policy, None)?;
+        let result = check(&raw, 0, problem, policy, Wants::default())?;
         let both = |passed: Passed<'_>| {
             let all = std::iter::once(passed.feature).chain(passed.indicator.map(|f| *f));
             all.map(|f| (f.name.to_string(), f.stats)).collect()

@@ -108,12 +108,16 @@ impl<'a> Dense<'a> {
             let rows = rows.start + tile.start..rows.start + tile.end;
             for (first, run) in &self.0 {
                 match run {
-                    Run::F32(x) => kernel::add_combination(&w[*first..], &part(x, &rows), out),
-                    Run::F64(x) => kernel::add_combination(&w[*first..], &part(x, &rows), out),
+                    Run::F32(x) => add_run(&w[*first..*first + x.len()], x, &rows, out),
+                    Run::F64(x) => add_run(&w[*first..*first + x.len()], x, &rows, out),
                 }
             }
         }
     }
+}
+
+fn add_run<T: Element>(w: &[f64], x: &[&[T]], rows: &Range<usize>, out: &mut [f64]) {
+    kernel::add_combination(w, &part(x, rows), out);
 }
 
 fn part<'a, T>(x: &[&'a [T]], rows: &Range<usize>) -> Vec<&'a [T]> {
@@ -177,6 +181,30 @@ mod tests {
         for (i, out) in out.iter().enumerate() {
             let plain: f64 = 1.0 + (0..7).map(|j| w[j] * (i % (j + 2)) as f64).sum::<f64>();
             assert!((out - plain).abs() < 1e-12);
+        }
+    }
+    /// Every order of widths in a set of up to eight, against sums worked a value at a time.
+    #[test]
+    fn a_combination_of_mixed_widths_gives_each_column_its_own_weight() {
+        let n = 70;
+        let value = |j: usize, i: usize| ((i * 7 + j * 13) % 23) as f64 - 11.0;
+        for (count, pattern) in
+            (1..=8).flat_map(|count| (0..1_u32 << count).map(move |p| (count, p)))
+        {
+            let data: Vec<_> = (0..count)
+                .map(|j| match pattern >> j & 1 {
+                    0 => ColumnData::f32((0..n).map(|i| value(j, i) as f32).collect()),
+                    _ => ColumnData::Dense(Numbers::F64((0..n).map(|i| value(j, i)).collect())),
+                })
+                .collect();
+            let views: Vec<_> = data.iter().map(ColumnData::view).collect();
+            let w: Vec<f64> = (0..count).map(|j| 1.5 - j as f64).collect();
+            let mut out = vec![1.0; n];
+            combine(&views, &w, &mut out);
+            for (i, out) in out.iter().enumerate() {
+                let plain: f64 = 1.0 + (0..count).map(|j| w[j] * value(j, i)).sum::<f64>();
+                assert!((out - plain).abs() < 1e-12, "{count} columns, {pattern:b}, row {i}");
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::block::ColumnBlock;
-use crate::check::{CheckPolicy, CheckedBlock, check_and_glance};
+use crate::check::{CheckPolicy, CheckedBlock, Wants, check_block_for};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
@@ -303,8 +303,9 @@ impl<'a> Driver<'a> {
         self.position.seen = self.position.seen.max(self.position.in_scan);
         let mut outcomes = Vec::with_capacity(block.len());
         for (at, lane) in self.lanes.iter_mut().enumerate() {
-            let glances = lane.selector.glances();
-            let mut checked = check_and_glance(block, first, &lane.problem, &lane.policy, glances)?;
+            let (glances, centres) = (lane.selector.glances(), lane.selector.centres());
+            let wants = Wants { glances, centres };
+            let mut checked = check_block_for(block, first, &lane.problem, &lane.policy, wants)?;
             if !lane.always.is_empty() {
                 pin(&mut checked, &lane.always);
             }

@@ -7,8 +7,8 @@
 //! One side is spread into a dense scratch vector `v_i (x_i - mean(x))`, whose sum is zero, so
 //! the other side needs no centring and stays as it is stored.
 
-use crate::check::{ColumnStats, Feature};
-use crate::column::Column;
+use crate::check::{ColumnStats, Feature, offset};
+use crate::column::{Column, ColumnData};
 use crate::cross::{combine, cross};
 use crate::kept::Kept;
 use crate::kernel;
@@ -85,10 +85,16 @@ impl Frame {
         self.centred
     }
 
-    /// The mean that is taken off a column.
+    /// The mean that is taken off a column as it is held.
     #[must_use]
     pub fn mean(&self, stats: &ColumnStats) -> f64 {
         if self.centred { stats.mean } else { 0.0 }
+    }
+
+    /// All that is taken off the values of a column as they came.
+    #[must_use]
+    pub fn original_mean(&self, stats: &ColumnStats) -> f64 {
+        if self.centred { stats.original_mean() } else { 0.0 }
     }
 
     /// `<x, x>`.
@@ -114,28 +120,25 @@ impl Frame {
         }
     }
 
-    /// Weighted mean and variance of a dense vector.
+    /// A dense vector as a column with its statistics, shifted as a feature would be.
     #[must_use]
-    pub fn stats(&self, values: &[f64]) -> ColumnStats {
-        let shift = values.first().copied().unwrap_or(0.0);
-        let (first, second) = Column::F64(values).moments(self.weight(), shift);
-        let mean = first / self.weight_sum;
-        let variance = ((second - first * mean) / self.weight_sum).max(0.0);
-        ColumnStats { mean: shift + mean, variance, missing: 0 }
+    pub fn column(&self, values: &[f64]) -> (ColumnData, ColumnStats) {
+        offset::column(values, self.weight(), self.weight_sum, self.centred)
     }
 
     /// Takes the weighted mean off a vector where columns are centred; returns what it took.
     pub fn centre(&self, y: &mut [f64]) -> f64 {
-        if !self.centred {
-            return 0.0;
-        }
-        let sum: f64 = match &self.weight {
-            Some(v) => y.iter().zip(v).map(|(y, v)| y * v).sum(),
-            None => y.iter().sum(),
+        if self.centred { centre(y, self.weight(), self.weight_sum) } else { 0.0 }
+    }
+
+    /// `sum_i v_i y_i^2 / W`.
+    #[must_use]
+    pub fn mean_square(&self, y: &[f64]) -> f64 {
+        let sum: f64 = match self.weight() {
+            Some(v) => y.iter().zip(v).map(|(y, v)| v * y * y).sum(),
+            None => y.iter().map(|y| y * y).sum(),
         };
-        let mean = sum / self.weight_sum;
-        y.iter_mut().for_each(|y| *y -= mean);
-        mean
+        sum / self.weight_sum
     }
 
     /// `out_i += sum_j w_j (x_j,i - mean_j)`.
@@ -220,12 +223,31 @@ impl Frame {
     }
 }
 
+/// Takes the weighted mean off a vector; returns what it took.
+///
+/// Twice: with an offset that is large against the deviation the first mean has few digits left,
+/// but what it leaves is exact, and the mean of that has all of them.
+pub fn centre(y: &mut [f64], weight: Option<&[f64]>, total: f64) -> f64 {
+    let mut taken = 0.0;
+    for _ in 0..2 {
+        let sum: f64 = match weight {
+            Some(v) => y.iter().zip(v).map(|(y, v)| y * v).sum(),
+            None => y.iter().sum(),
+        };
+        let mean = sum / total;
+        y.iter_mut().for_each(|y| *y -= mean);
+        taken += mean;
+    }
+    taken
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::budget::Budget;
-    use crate::column::{ColumnData, Numbers};
+    use crate::column::Numbers;
     use crate::kept::KeptSet;
+    use crate::target::Target;
 
     /// The sparse form against the dense one on the same values.
     #[test]
@@ -241,7 +263,7 @@ mod tests {
                 let mut kept = KeptSet::new(Budget::unlimited());
                 for j in 0..6 {
                     let values: Vec<f64> = (0..n).map(|i| value(j, i)).collect();
-                    let stats = frame.stats(&values);
+                    let (_, stats) = frame.column(&values);
                     let index: Vec<u32> =
                         (0..n as u32).filter(|i| values[*i as usize] != 0.0).collect();
                     let stored = index.iter().map(|i| values[*i as usize]).collect();
@@ -272,5 +294,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// `{1, 2, 4, 9}` weighed `1, 2, 1, 4` has the mean 45/8; an offset adds to it, exactly.
+    #[test]
+    fn a_vector_is_centred_whatever_its_offset() {
+        for offset in [0.0, 1e10, -3e13] {
+            let mut problem = Problem::regression([1.0, 2.0, 4.0, 9.0].map(|y| y + offset).into());
+            problem.weight = Some(vec![1.0, 2.0, 1.0, 4.0]);
+            let Target::Numbers(mut y) = problem.target.clone() else { panic!() };
+            assert_eq!(Frame::new(&problem, true).centre(&mut y), offset + 5.625);
+            assert_eq!(y, [-4.625, -3.625, -1.625, 3.375]);
+        }
+        // A plain sum of these is off by more than their deviation.
+        let n = 100_000;
+        let mut y: Vec<f64> = (0..n).map(|i| 1e15 + f64::from(i % 2)).collect();
+        centre(&mut y, None, f64::from(n));
+        let left: f64 = y.iter().sum();
+        assert!(left.abs() < 1e-6, "{left}");
     }
 }

@@ -8,7 +8,6 @@ use crate::budget::Budget;
 use crate::check::{ColumnStats, Feature};
 use crate::column::{Column, ColumnData};
 use crate::error::Result;
-use crate::target::Covariate;
 
 /// One held column with all that a result says about it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -129,17 +128,23 @@ impl KeptSet {
         })
     }
 
-    /// Adds an unpenalised covariate, pinned.
-    pub fn push_covariate(&mut self, covariate: &Covariate, stats: ColumnStats) -> Result<usize> {
+    /// Adds an unpenalised covariate, pinned, with its values as [`crate::frame::Frame::column`]
+    /// gives them.
+    pub fn push_covariate(
+        &mut self,
+        name: &str,
+        data: ColumnData,
+        stats: ColumnStats,
+    ) -> Result<usize> {
         self.add(Kept {
             id: None,
-            name: covariate.name.clone(),
+            name: name.to_string(),
             source: 0,
             arrival: 0,
             pinned: true,
             group: None,
             stats,
-            data: ColumnData::dense(covariate.values.clone()),
+            data,
         })
     }
 

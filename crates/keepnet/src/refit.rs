@@ -11,53 +11,74 @@
 //! and their scores and losses added.
 
 use crate::error::{Error, Result};
-use crate::frame::Frame;
+use crate::frame::{Frame, centre};
 use crate::kept::Kept;
 use crate::linalg::{Square, inverse, solve};
 use crate::loss::{Loss, LossKind};
-use crate::target::Problem;
+use crate::target::{Problem, Target};
 
 /// Ridge of the losses that need one, on unit-variance columns.
 const RIDGE: f64 = 1e-3;
 const NEWTON_STEPS: usize = 50;
 
 /// What a model is fitted to.
+///
+/// The losses of a difference `u - y` do not ask where zero is: under them `y` is less the offset
+/// and, where columns are centred, less its mean, so that no offset of the target costs digits.
 pub struct Outputs {
     /// A margin target for each output.
     pub y: Vec<Vec<f64>>,
-    /// Added to every prediction.
+    /// What was taken off each output beside the offset; it belongs to the intercept.
+    pub base: Vec<f64>,
+    /// Added to every prediction, where it is not taken off `y`.
     pub offset: Option<Vec<f64>>,
     /// The loss by name.
     pub kind: LossKind,
     /// The loss.
     pub loss: Box<dyn Loss>,
+    /// The size of a usual margin: what is small is small against it.
+    pub scale: f64,
 }
 
 impl Outputs {
-    /// The outputs of a problem under a loss; `epsilon` is for the insensitive loss.
-    pub fn new(problem: &Problem, kind: LossKind, epsilon: Option<f64>) -> Result<Self> {
+    /// The outputs of a problem under a loss; `epsilon` is for the insensitive loss, a tenth of
+    /// the target's deviation where `None`.
+    pub fn new(
+        problem: &Problem,
+        kind: LossKind,
+        epsilon: Option<f64>,
+        frame: &Frame,
+    ) -> Result<Self> {
+        let mut y = problem.target.outputs();
+        let mut base = vec![0.0; y.len()];
+        let mut offset = problem.offset.clone();
+        let mut scale = 1.0;
+        if matches!(kind, LossKind::Squared | LossKind::SquaredEpsilon) {
+            let offset = offset.take();
+            for (y, base) in y.iter_mut().zip(&mut base) {
+                if let Some(offset) = &offset {
+                    y.iter_mut().zip(offset).for_each(|(y, o)| *y -= o);
+                }
+                *base = frame.centre(y);
+            }
+            scale = y.iter().map(|y| frame.mean_square(y)).fold(0.0, f64::max).sqrt();
+        }
+        let epsilon = epsilon.or_else(|| match &problem.target {
+            Target::Numbers(y) => {
+                let mut y = y.clone();
+                centre(&mut y, frame.weight(), frame.weight_sum());
+                Some(0.1 * frame.mean_square(&y).sqrt())
+            }
+            Target::Classes { .. } => None,
+        });
         let loss = kind.make(&problem.target, epsilon)?;
-        Ok(Self { y: problem.target.outputs(), offset: problem.offset.clone(), kind, loss })
+        Ok(Self { y, base, offset, kind, loss, scale })
     }
 
     /// A prediction to start from: the offset, or zeros.
     #[must_use]
     pub fn start(&self, n: usize) -> Vec<f64> {
         self.offset.clone().unwrap_or_else(|| vec![0.0; n])
-    }
-
-    /// For the squared loss: `y` less the offset, centred where the frame is; and what was taken.
-    #[must_use]
-    pub fn centred(&self, frame: &Frame) -> Vec<(Vec<f64>, f64)> {
-        let less = |y: &Vec<f64>| {
-            let mut y = y.clone();
-            if let Some(offset) = &self.offset {
-                y.iter_mut().zip(offset).for_each(|(y, o)| *y -= o);
-            }
-            let mean = frame.centre(&mut y);
-            (y, mean)
-        };
-        self.y.iter().map(less).collect()
     }
 }
 
@@ -92,10 +113,9 @@ pub fn refit(frame: &Frame, columns: &[&Kept], outputs: &Outputs) -> Result<Fit>
         }
         _ => None,
     };
-    let targets = outputs.centred(frame);
     for c in 0..count {
         let one = match &gram {
-            Some(gram) => squared(frame, columns, gram, &scale, &targets[c])?,
+            Some(gram) => squared(frame, columns, gram, &scale, &outputs.y[c])?,
             None => newton(frame, columns, &scale, outputs, c)?,
         };
         for j in 0..k {
@@ -103,8 +123,8 @@ pub fn refit(frame: &Frame, columns: &[&Kept], outputs: &Outputs) -> Result<Fit>
             fit.score[j] += 0.5 * w * w / one.inverse.at(j, j);
             fit.weight[j * count + c] = w * scale[j];
         }
-        let shift = |j: usize| fit.weight[j * count + c] * frame.mean(&columns[j].stats);
-        fit.intercept[c] = one.intercept - (0..k).map(shift).sum::<f64>();
+        let shift = |j: usize| fit.weight[j * count + c] * frame.original_mean(&columns[j].stats);
+        fit.intercept[c] = outputs.base[c] + one.intercept - (0..k).map(shift).sum::<f64>();
         fit.loss += one.loss;
     }
     Ok(fit)
@@ -123,7 +143,7 @@ fn squared(
     columns: &[&Kept],
     gram: &Square,
     scale: &[f64],
-    (y, mean): &(Vec<f64>, f64),
+    y: &[f64],
 ) -> Result<One> {
     let k = columns.len();
     let mut jitter = 1e-10;
@@ -137,7 +157,7 @@ fn squared(
             None => return Err(Error::Data("the kept columns cannot be fitted together".into())),
         }
     };
-    let mut weighted = y.clone();
+    let mut weighted = y.to_vec();
     if let Some(v) = frame.weight() {
         crate::kernel::scale_by(&mut weighted, v);
     }
@@ -146,13 +166,9 @@ fn squared(
     let w: Vec<f64> =
         (0..k).map(|i| inverse.row(i)[..k].iter().zip(&xy).map(|(a, b)| a * b).sum()).collect();
     let scaled: Vec<f64> = w.iter().zip(scale).map(|(w, s)| -w * s).collect();
-    let mut r = y.clone();
+    let mut r = y.to_vec();
     frame.add_prediction(columns, &scaled, &mut r);
-    let rss: f64 = match frame.weight() {
-        Some(v) => r.iter().zip(v).map(|(r, v)| v * r * r).sum(),
-        None => r.iter().map(|r| r * r).sum(),
-    };
-    Ok(One { w, intercept: *mean, loss: 0.5 * rss / frame.weight_sum(), inverse })
+    Ok(One { w, intercept: 0.0, loss: 0.5 * frame.mean_square(&r), inverse })
 }
 
 fn newton(
@@ -202,7 +218,7 @@ fn newton(
         if size > k {
             slopes.push(sum_g / total);
         }
-        let done = slopes.iter().all(|s| s.abs() < 1e-9) || steps == NEWTON_STEPS;
+        let done = slopes.iter().all(|s| s.abs() <= 1e-9 * outputs.scale) || steps == NEWTON_STEPS;
         let mut step = slopes.clone();
         let advance = !done && solve(size, entry, &mut step).is_some();
         let (moved, at) = match advance {

@@ -81,7 +81,7 @@ impl Selected {
             coefficient: Vec::new(),
             score: 0.0,
             p_value: None,
-            mean: kept.stats.mean,
+            mean: kept.stats.original_mean(),
             missing: kept.stats.missing,
         })
     }

@@ -238,6 +238,24 @@ fn bad_rows_are_refused_and_change_nothing() {
 }
 
 #[test]
+fn averages_of_two_targets_are_not_merged() {
+    let averages = pushed(&rows(300, 3, 8, 0.0), NARROW);
+    let of = |target: &str| SavedAverages {
+        problem: RowProblem { target: target.into(), ..RowProblem::regression(3) },
+        averages: averages.clone(),
+    };
+    let message = of("y1").merge(&of("y2")).unwrap_err().to_string();
+    assert!(message.contains("\"y1\"") && message.contains("\"y2\""), "{message}");
+    // The name is in the file, and one that is not known may join.
+    let mut read = SavedAverages::from_bytes(&of("y1").to_bytes().unwrap()).unwrap();
+    assert_eq!(read.problem.target, "y1");
+    read.merge(&of("")).unwrap();
+    let mut unknown = of("");
+    unknown.merge(&of("y2")).unwrap();
+    assert_eq!((unknown.problem.target.as_str(), unknown.averages.rows()), ("y2", 600));
+}
+
+#[test]
 fn constant_features_are_left_out() {
     let all: Vec<_> = rows(400, 3, 3, 0.0)
         .into_iter()

@@ -7,9 +7,11 @@ use keepnet::learn::SavedAverages;
 use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Error, Result};
 
+use super::files;
 use super::select_rows::{Parts, Place, publish};
 use crate::flags::{ExtractArgs, MergeArgs, names, pairs};
 use crate::output::atomic;
+use crate::output::say::say;
 use keepnet_io::result::{Rows, Seconds};
 
 fn read(path: &Path) -> Result<SavedAverages> {
@@ -20,23 +22,25 @@ fn read(path: &Path) -> Result<SavedAverages> {
 /// Adds up running averages that were accumulated apart.
 pub fn merge(args: &MergeArgs) -> Result<()> {
     let (first, rest) = args.inputs.split_first().expect("the flags ask for two files");
+    files::merge(args)?;
     let mut sum = read(first)?;
     for path in rest {
         sum.merge(&read(path)?).map_err(|e| e.at(path.display()))?;
     }
     atomic::write(&args.output, &sum.to_bytes()?)?;
-    eprintln!(
-        "keepnet: {} rows of {} features from {} files",
+    say(&format!(
+        "{} rows of {} features from {} files",
         sum.averages.rows(),
         sum.problem.features(),
         args.inputs.len()
-    );
+    ));
     Ok(())
 }
 
 /// A selection from running averages.
 pub fn extract(args: &ExtractArgs) -> Result<()> {
     let start = Instant::now();
+    files::extract(args)?;
     let mut saved = read(&args.stats)?;
     saved.problem =
         saved.problem.keeping(&names(&args.always)?).map_err(|e| e.at(args.stats.display()))?;

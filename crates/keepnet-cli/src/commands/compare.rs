@@ -17,10 +17,9 @@ use keepnet_io::{TableSource, open_rows};
 use rayon::prelude::*;
 
 use super::compare_data::{self as data, Named, Names};
-use super::compare_outputs as outputs;
 use super::compare_resume::Passes;
+use super::{compare_outputs as outputs, files};
 use crate::flags::{self, CompareArgs};
-use crate::output::atomic;
 use crate::run::signals::{self, Phase};
 use crate::run::steps::Steps;
 use crate::run::system;
@@ -46,9 +45,7 @@ struct Asked<'a> {
 pub fn run(args: &CompareArgs) -> Result<()> {
     let asked = read(args)?;
     signals::listen()?;
-    let to_stdout = |path: &&std::path::Path| path.as_os_str() != "-";
-    let paths = [args.output.as_deref().filter(to_stdout), args.report.as_deref()];
-    atomic::probe(paths.into_iter().flatten())?;
+    let _lock = files::compare(args)?;
     let mut passes = Passes::open(args)?;
     system::with_threads(args.threads, || {
         let named = data::datasets(args)?;

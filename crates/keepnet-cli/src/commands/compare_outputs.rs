@@ -9,6 +9,7 @@ use keepnet_eval::{Comparison, Ranking};
 use crate::flags::CompareArgs;
 use crate::output::atomic::{self, Pending};
 use crate::output::report::aligned_table;
+use crate::output::say::{aside, visible};
 use crate::output::{print, table};
 use crate::run::system;
 
@@ -31,7 +32,7 @@ pub fn write(args: &CompareArgs, all: &Comparison) -> Result<()> {
     match (args.quiet, to_stdout) {
         (true, _) => Ok(()),
         (false, true) => {
-            eprint!("{}", text(all));
+            aside(&text(all));
             Ok(())
         }
         (false, false) => print(&text(all)),
@@ -139,7 +140,7 @@ fn tests(all: &Comparison) -> String {
         writeln!(out, "\nData sets won/tied/lost on the {}, paired t-tests at 95 %:", all.loss());
     out += &table::aligned(&rows);
     for ranking in all.rankings() {
-        let _ = writeln!(out, "\n{}", rank_line(&ranking));
+        let _ = writeln!(out, "\n{}", visible(&rank_line(&ranking)));
     }
     out
 }

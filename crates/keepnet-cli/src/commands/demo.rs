@@ -7,6 +7,7 @@ use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Bytes, Driver, Error, Lane, Result, RunOptions, RunReport, Workload};
 
 use crate::flags::{DemoArgs, pairs};
+use crate::output::say::{aside, say};
 use crate::output::{print, table};
 use crate::run::progress::Reporter;
 use crate::run::signals::{self, Phase};
@@ -29,7 +30,7 @@ pub fn run(args: &DemoArgs) -> Result<()> {
     let (report, stopped) = system::with_threads(args.threads, || select(args, &workload))?;
     print(&story(&workload, &report, start.elapsed().as_secs_f64()))?;
     if let Some(why) = stopped {
-        eprintln!("keepnet: ended early by {why}; this is the result so far");
+        say(&format!("ended early by {why}; this is the result so far"));
     }
     Ok(())
 }
@@ -43,11 +44,11 @@ fn select(args: &DemoArgs, workload: &Workload) -> Result<(RunReport, Option<&'s
             .ok_or_else(|| Error::Unsupported("this program has no method".into()))?,
     };
     let (n, p, s) = (workload.rows(), workload.features(), workload.informative());
-    eprintln!(
+    aside(&format!(
         "{p} features of {n} samples, made as they are asked for and never stored; \
-         {s} of them matter. Keeping {s} with {}.",
+         {s} of them matter. Keeping {s} with {}.\n",
         method.name
-    );
+    ));
     let problem = workload.problem();
     let spec = MethodSpec { seed: args.seed, ..MethodSpec::k(s) };
     let selector = registry::make(method, &spec, &problem, Budget::unlimited())?;

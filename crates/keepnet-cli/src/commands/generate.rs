@@ -8,8 +8,10 @@ use keepnet::{ColumnBlock, ColumnData, Error, FeatureSource, Generated, Result, 
 use keepnet_io::Format;
 use keepnet_io::sink::{self, Cells, Columns, Field, FieldKind};
 
+use super::files;
 use crate::flags::{GenerateArgs, bytes, pairs};
 use crate::output::atomic::{self, Pending};
+use crate::output::inputs::Inputs;
 use crate::output::{print, reduced, table};
 use crate::run::{signals, system};
 
@@ -30,12 +32,12 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
     settings.entry("seed".into()).or_insert_with(|| args.seed.to_string());
     let workload = Workload::parse(name, &settings)?;
     let memory = args.memory.as_deref().map(|text| bytes("memory", text)).transpose()?;
-    let outputs = [Some(output), args.target.as_ref(), args.truth.as_ref()];
     for path in [Some(output), args.target.as_ref()].into_iter().flatten() {
         Format::from_path(&path.to_string_lossy())?;
     }
     signals::listen()?;
-    atomic::probe(outputs.into_iter().flatten().map(|path| path.as_path()))?;
+    let outputs = [("output", &args.output), ("target", &args.target), ("truth", &args.truth)];
+    files::ready(&files::given(outputs), &Inputs::default())?;
     system::with_threads(args.threads, || write_all(args, output, &workload, memory))?;
     Ok(())
 }

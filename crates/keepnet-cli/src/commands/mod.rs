@@ -6,6 +6,7 @@ mod compare_data;
 mod compare_outputs;
 mod compare_resume;
 mod demo;
+mod files;
 mod generate;
 mod methods;
 mod reproduce;

@@ -14,6 +14,7 @@ use keepnet_io::RowStream;
 use keepnet_io::sink::Cells;
 
 use crate::output::atomic::Pending;
+use crate::output::say::visible;
 use crate::output::{print, reduced};
 
 /// `--dry-run`: files, features, rows, task, method and memory; no row is learnt from.
@@ -42,7 +43,7 @@ pub fn dry_run(
         ("method", format!("{} k={k}{}", method.name, set.concat())),
         ("memory", format!("{}, {limit}", Bytes(need))),
     ] {
-        let _ = writeln!(out, "{what:<10}{line}");
+        let _ = writeln!(out, "{what:<10}{}", visible(&line));
     }
     print(&out)
 }

@@ -14,10 +14,10 @@ use keepnet::{
 };
 use keepnet_io::{Joined, OpenOptions, TableSource};
 
-use super::select_outputs as outputs;
+use super::{files, select_outputs as outputs};
 use crate::flags::{Every, SelectArgs};
-use crate::output::atomic;
 use crate::output::decisions::Decisions;
+use crate::output::say::{say, warn};
 use crate::run::checkpoint::{self, Checkpoint};
 use crate::run::order::order;
 use crate::run::plan::Plan;
@@ -81,14 +81,8 @@ pub fn run(args: &SelectArgs, runner: &dyn Runner) -> Result<()> {
     if runner.leads() {
         signals::listen()?;
     }
-    if !args.output.dry_run && runner.leads() {
-        let out = &args.output;
-        let result = out.output.as_deref().filter(|_| !out.to_stdout());
-        let checkpoint = args.run.checkpoint.as_deref();
-        let (reduced, decisions) = (out.reduced.as_deref(), out.decisions.as_deref());
-        let paths = [result, reduced, decisions, out.report.as_deref(), checkpoint];
-        atomic::probe(paths.into_iter().flatten())?;
-    }
+    let writes = !args.output.dry_run && runner.leads();
+    let _lock = if writes { files::select(args)? } else { None };
     system::with_threads(args.run.threads, || select(&asked, runner, start))
 }
 
@@ -156,10 +150,10 @@ fn finish(
         checkpoint.remove()?;
     }
     for warning in &warnings {
-        eprintln!("keepnet: warning: {warning}");
+        warn(warning);
     }
     if let Some(why) = watch.stopped {
-        eprintln!("keepnet: ended early by {why}; the result so far is whole but not complete");
+        say(&format!("ended early by {why}; the result so far is whole but not complete"));
     }
     Ok(())
 }

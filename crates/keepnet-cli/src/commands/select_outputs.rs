@@ -10,6 +10,7 @@ use keepnet_io::{ColumnInfo, ColumnKind};
 
 use super::select::{Asked, Opened, extension};
 use crate::output::atomic::{self, Pending};
+use crate::output::say::{aside, visible};
 use crate::output::{csv, print, reduced, report as html, table};
 use crate::run::plan::Plan;
 use crate::run::system;
@@ -85,10 +86,10 @@ pub fn dry_run(
         ),
         ("read", format!("{} in each of {scans} scans", Bytes(read))),
     ] {
-        let _ = writeln!(out, "{what:<10}{line}");
+        let _ = writeln!(out, "{what:<10}{}", visible(&line));
     }
     for note in &opened.notes {
-        let _ = writeln!(out, "note      {note}");
+        let _ = writeln!(out, "note      {}", visible(note));
     }
     print(&out)
 }
@@ -152,7 +153,7 @@ pub fn write(
     match (flags.quiet, flags.to_stdout()) {
         (true, _) => Ok(()),
         (false, true) => {
-            eprint!("{}", table::table(&outcome));
+            aside(&table::table(&outcome));
             Ok(())
         }
         (false, false) => print(&table::table(&outcome)),

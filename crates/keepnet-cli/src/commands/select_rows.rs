@@ -1,7 +1,6 @@
 //! `keepnet select` with a method on rows: one pass over samples, from files or a pipe.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -14,8 +13,9 @@ use keepnet::snapshot::Identity;
 use keepnet::{Budget, Error, Flow, Result, RowLearner, RowProblem, SampleSource, Selection};
 use keepnet_io::{RowSpec, RowStream, open_rows};
 
-use super::rows_outputs as outputs;
+use super::{files, rows_outputs as outputs};
 use crate::flags::SelectArgs;
+use crate::output::say::{aside, say, warn};
 use crate::output::{atomic, csv, print, report as report_page, table};
 use crate::run::checkpoint::{self, Checkpoint};
 use crate::run::runner::{Learnt, Runner};
@@ -37,15 +37,11 @@ pub fn run(
     if args.output.every == Some(0) {
         return Err(Error::param("every", 0, "at least 1"));
     }
-    if runner.leads() && !args.output.dry_run {
+    let writes = !args.output.dry_run && runner.leads();
+    if writes {
         signals::listen()?;
-        let out = &args.output;
-        let result = out.output.as_deref().filter(|_| !out.to_stdout());
-        let (averages, checkpoint) = (out.averages.as_deref(), args.run.checkpoint.as_deref());
-        let reduced = out.reduced.as_deref();
-        let paths = [result, averages, reduced, out.report.as_deref(), checkpoint];
-        atomic::probe(paths.into_iter().flatten())?;
     }
+    let _lock = if writes { files::select(args)? } else { None };
     system::with_threads(args.run.threads, || select(args, method, &spec, missing, (runner, start)))
 }
 
@@ -246,7 +242,7 @@ fn select(
         checkpoint.remove()?;
     }
     if let Some(why) = watch.stopped {
-        eprintln!("keepnet: ended early by {why}; the result so far is whole but not complete");
+        say(&format!("ended early by {why}; the result so far is whole but not complete"));
     }
     Ok(())
 }
@@ -333,7 +329,7 @@ impl Shown<'_> {
         if !flags.quiet && !reason.is_empty() {
             let task =
                 if self.problem.classes.is_empty() { "regression" } else { "classification" };
-            eprintln!("keepnet: {task}, {reason}");
+            say(&format!("{task}, {reason}"));
         }
         publish(self.problem, self.files, selection, &warnings, parts, &place)
     }
@@ -403,14 +399,12 @@ pub fn publish(
         print(&String::from_utf8_lossy(&outcome.json()?))?;
     }
     for warning in warnings {
-        eprintln!("keepnet: warning: {warning}");
+        warn(warning);
     }
     match (place.quiet, to_stdout || place.aside) {
         (true, _) => Ok(()),
         (false, true) => {
-            let mut err = std::io::stderr().lock();
-            // A closed standard error is nobody's loss.
-            let _ = err.write_all(table::table(&outcome).as_bytes());
+            aside(&table::table(&outcome));
             Ok(())
         }
         (false, false) => print(&table::table(&outcome)),

@@ -9,8 +9,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use keepnet::{Error, Result};
-use tempfile::{Builder, NamedTempFile, TempPath};
+use tempfile::TempPath;
 
+use super::inputs::identity;
+use super::leftover;
 use crate::run::signals::{self, Phase};
 
 /// One output under way.
@@ -18,16 +20,38 @@ pub struct Pending {
     file: File,
     // None where the file is written as it stands.
     temporary: Option<TempPath>,
+    // As the user wrote it, and where that leads to.
     path: PathBuf,
+    place: PathBuf,
 }
 
 fn failed(path: &Path, error: std::io::Error) -> Error {
     Error::io(format!("cannot write {}", path.display()), error)
 }
 
-/// Where the file really is: a link is followed, so that it stays a link.
+/// Where the file really is: a link is followed, so that it stays a link, also where it leads to
+/// a file that is not there yet.
 fn resolved(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+    let mut place = path.to_path_buf();
+    // As many links as the system follows; one that leads round is still a link then.
+    for _ in 0..40 {
+        if let Ok(real) = std::fs::canonicalize(&place) {
+            return real;
+        }
+        match std::fs::read_link(&place) {
+            Ok(to) => place = directory(&place).join(to),
+            Err(_) => break,
+        }
+    }
+    let real = std::fs::canonicalize(directory(&place)).ok();
+    real.zip(place.file_name()).map_or(place.clone(), |(real, name)| real.join(name))
+}
+
+/// A hidden file beside the one that a path leads to.
+pub fn hidden_beside(path: &Path, suffix: &str) -> PathBuf {
+    let place = resolved(path);
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    directory(&place).join(format!(".{name}{suffix}"))
 }
 
 fn directory(path: &Path) -> &Path {
@@ -40,38 +64,21 @@ fn directory(path: &Path) -> &Path {
 impl Pending {
     /// Starts an output.
     pub fn new(path: &Path) -> Result<Self> {
-        let path = resolved(path);
-        if path.is_dir() {
+        let (path, place) = (path.to_path_buf(), resolved(path));
+        if place.is_dir() {
             let error = std::io::Error::from(std::io::ErrorKind::IsADirectory);
             return Err(failed(&path, error));
         }
-        if path.exists() && !path.is_file() {
-            let file = File::options().write(true).open(&path).map_err(|e| failed(&path, e))?;
-            return Ok(Self { file, temporary: None, path });
+        if place.is_symlink() {
+            return Err(failed(&path, std::io::Error::other("its links lead round in a circle")));
         }
-        let made = signals::guarded(|| temporary(&path).map(NamedTempFile::into_parts));
+        if place.exists() && !place.is_file() {
+            let file = File::options().write(true).open(&place).map_err(|e| failed(&path, e))?;
+            return Ok(Self { file, temporary: None, path, place });
+        }
+        let made = signals::guarded(|| leftover::create(directory(&place)));
         let (file, temporary) = made.map_err(|error| failed(&path, error))?;
-        Ok(Self { file, temporary: Some(temporary), path })
-    }
-
-    /// Starts a file that is written again and again: its temporary file has one fixed name, so
-    /// a killed run leaves one at most, and the next takes it over.
-    fn again(path: &Path) -> Result<Self> {
-        let path = resolved(path);
-        if path.exists() && !path.is_file() {
-            return Self::new(&path);
-        }
-        let place = beside(&path);
-        let open = || -> std::io::Result<(File, TempPath)> {
-            match std::fs::remove_file(&place) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            let file = File::options().write(true).create_new(true).open(&place)?;
-            Ok((file, TempPath::try_from_path(&place)?))
-        };
-        let (file, temporary) = signals::guarded(open).map_err(|error| failed(&path, error))?;
-        Ok(Self { file, temporary: Some(temporary), path })
+        Ok(Self { file, temporary: Some(temporary), path, place })
     }
 
     /// An output with these bytes; it still waits for its name.
@@ -109,11 +116,11 @@ impl Pending {
     fn publish(mut self) -> Result<()> {
         let Some(temporary) = self.temporary.take() else { return Ok(()) };
         let place = temporary.to_path_buf();
-        let named = signals::settle(&place, || temporary.persist(&self.path));
+        let named = signals::settle(&place, || temporary.persist(&self.place));
         named.map_err(|error| failed(&self.path, error.error))?;
         // The name is in the directory, which has its own place on the disk; some file systems
         // cannot sync one, and then the rename is as safe as they make it.
-        if let Ok(directory) = File::open(directory(&self.path)) {
+        if let Ok(directory) = File::open(directory(&self.place)) {
             let _ = directory.sync_all();
         }
         Ok(())
@@ -129,39 +136,27 @@ impl Drop for Pending {
     }
 }
 
-/// The fixed temporary file of a file that is written again and again.
-fn beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    directory(path).join(format!(".{name}.tmp"))
-}
-
-fn temporary(path: &Path) -> std::io::Result<NamedTempFile> {
-    let mut builder = Builder::new();
-    builder.prefix(".keepnet-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The usual rights of a new file; the umask takes its share.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(directory(path)).map_err(|error| {
-        // The name of the temporary file says nothing to the user.
-        let text = error.to_string();
-        std::io::Error::new(error.kind(), text.split(" at path").next().unwrap_or(&text))
-    })
-}
-
-/// Finds out before a run whether its outputs can be written at all.
+/// Finds out before a run whether its outputs can be written at all and are not one file, and
+/// removes what killed runs left beside them.
 pub fn probe<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<()> {
-    let mut seen = Vec::new();
+    let (mut seen, mut swept) = (Vec::new(), Vec::new());
     for path in paths {
         let place = resolved(path);
-        if seen.contains(&place) {
+        let file = identity(&place);
+        let same = |(other, linked): &(PathBuf, Option<(u64, u64)>)| {
+            *other == place || (file.is_some() && *linked == file)
+        };
+        if seen.iter().any(same) {
             let got = format!("{} twice", path.display());
             return Err(Error::param("outputs", got, "a file of its own for each"));
         }
+        let folder = directory(&place).to_path_buf();
+        if !swept.contains(&folder) {
+            leftover::sweep(&folder);
+            swept.push(folder);
+        }
         Pending::new(path)?;
-        seen.push(place);
+        seen.push((place, file));
     }
     Ok(())
 }
@@ -175,7 +170,7 @@ pub fn publish(outputs: Vec<Pending>) -> Result<()> {
 
 /// Writes one file whole, as often as need be.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let pending = Pending::again(path)?;
+    let pending = Pending::new(path)?;
     let mut writer = pending.writer()?;
     writer.write_all(bytes).and_then(|()| writer.flush()).map_err(|e| failed(path, e))?;
     drop(writer);
@@ -183,18 +178,14 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     pending.publish()
 }
 
-/// Removes a file that [`write()`] wrote, and what a killed run left beside it.
+/// Removes a file that [`write()`] wrote.
 pub fn remove(path: &Path) -> Result<()> {
-    let path = resolved(path);
-    for path in [beside(&path), path] {
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(format!("cannot remove {}", path.display()), error));
-            }
-            _ => {}
+    match std::fs::remove_file(resolved(path)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io(format!("cannot remove {}", path.display()), error))
         }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -230,5 +221,24 @@ mod tests {
     fn a_device_is_written_and_not_replaced() {
         write(Path::new("/dev/null"), b"x").unwrap();
         assert!(!Path::new("/dev/null").is_file());
+    }
+
+    #[test]
+    fn a_link_stays_a_link_also_where_its_file_is_not_there_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::os::unix::fs::symlink("second", at("first")).unwrap();
+        std::os::unix::fs::symlink("sub/file", at("second")).unwrap();
+        assert!(write(&at("first"), b"x").is_err(), "the folder is missing");
+        std::fs::create_dir(at("sub")).unwrap();
+        write(&at("first"), b"x").unwrap();
+        assert!(at("first").is_symlink() && at("second").is_symlink());
+        assert_eq!(std::fs::read(at("sub/file")).unwrap(), b"x");
+        std::fs::remove_file(at("sub/file")).unwrap();
+        let (link, file) = (at("first"), at("sub/../sub/file"));
+        assert!(probe([link.as_path(), file.as_path()].into_iter()).unwrap_err().is_usage());
+        std::os::unix::fs::symlink("round", at("round")).unwrap();
+        assert!(write(&at("round"), b"x").unwrap_err().to_string().contains("circle"));
+        assert!(at("round").is_symlink());
     }
 }

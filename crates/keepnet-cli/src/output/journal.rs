@@ -12,6 +12,13 @@ use keepnet::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// The journal beside an output.
+pub fn beside(output: &Path) -> PathBuf {
+    let mut path = output.as_os_str().to_os_string();
+    path.push(".journal");
+    path.into()
+}
+
 /// Cells by name.
 pub struct Journal<T> {
     known: HashMap<String, T>,
@@ -21,12 +28,7 @@ pub struct Journal<T> {
 impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens the journal beside an output, or none.
     pub fn beside(output: Option<&Path>, identity: &str) -> Result<Self> {
-        let path = output.map(|output| {
-            let mut path = output.as_os_str().to_os_string();
-            path.push(".journal");
-            PathBuf::from(path)
-        });
-        Self::open(path.as_deref(), identity)
+        Self::open(output.map(beside).as_deref(), identity)
     }
 
     /// Opens a journal, or none; one of something else is refused.

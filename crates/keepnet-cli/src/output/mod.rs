@@ -3,22 +3,12 @@
 pub mod atomic;
 pub mod csv;
 pub mod decisions;
+pub mod inputs;
 pub mod journal;
+pub mod leftover;
 pub mod reduced;
 pub mod report;
+pub mod say;
 pub mod table;
 
-use std::io::Write;
-
-use keepnet::{Error, Result};
-
-/// Prints to standard output; a reader that has gone away is no error.
-pub fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::io("cannot write to standard output", error))
-        }
-        _ => Ok(()),
-    }
-}
+pub use say::print;

@@ -6,11 +6,15 @@ use keepnet::{Bytes, Task};
 
 use keepnet_io::result::Outcome;
 
+use super::say::visible;
+
 /// Most features shown.
 const SHOWN: usize = 20;
 
 /// Lines of text with the columns under each other; text to the left, numbers to the right.
 pub fn aligned(rows: &[Vec<String>]) -> String {
+    let shown = |row: &Vec<String>| row.iter().map(|cell| visible(cell)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(shown).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|c| c.chars().count()).max())
@@ -21,7 +25,7 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
     };
     let right: Vec<bool> = (0..columns).map(|at| rows.len() > 1 && numeric(at)).collect();
     let mut out = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (at, cell) in row.iter().enumerate() {
             let fill = " ".repeat(widths[at] - cell.chars().count());
@@ -58,14 +62,15 @@ pub fn table(outcome: &Outcome<'_>) -> String {
         let _ = writeln!(out, "... and {more} more (--output FILE has them all)");
     }
     for feature in &selection.always {
-        let _ = writeln!(out, "always: {} {}", feature.name, weight(&feature.coefficient));
+        let (name, weight) = (visible(&feature.name), weight(&feature.coefficient));
+        let _ = writeln!(out, "always: {name} {weight}");
     }
     let report = outcome.report;
     let task = match outcome.target.task() {
         Task::Regression => "regression".to_string(),
         Task::Classification => {
             let names = outcome.target.classes().unwrap_or_default();
-            format!("classification ({})", names.join(", "))
+            format!("classification ({})", visible(&names.join(", ")))
         }
     };
     let _ = writeln!(
@@ -75,7 +80,7 @@ pub fn table(outcome: &Outcome<'_>) -> String {
         report.features_seen,
         selection.method,
         outcome.rows.used,
-        outcome.rows.matched_by,
+        visible(&outcome.rows.matched_by),
     );
     let loss = selection.loss.map_or(String::new(), |loss| format!("loss {}, ", short(loss)));
     let peak = outcome.run.peak_bytes.map_or(String::new(), |b| format!(", peak {}", Bytes(b)));

@@ -1,6 +1,7 @@
 //! What surrounds a run: signals, checkpoints, memory, progress.
 
 pub mod checkpoint;
+pub mod lock;
 pub mod order;
 pub mod progress;
 pub mod runner;

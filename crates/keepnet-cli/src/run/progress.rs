@@ -8,6 +8,7 @@ use keepnet::Progress;
 use serde::Serialize;
 
 use crate::flags::ProgressKind;
+use crate::output::say::aside;
 
 /// Shortest time between two JSON lines, and between two updates of the bar.
 const PAUSE: [Duration; 2] = [Duration::from_millis(250), Duration::from_millis(80)];
@@ -70,7 +71,7 @@ impl Reporter {
             .zip(speed)
             .map(|(total, speed)| total.saturating_sub(progress.arrived) as f64 / speed);
         if self.json {
-            eprintln!("{}", line(progress, seconds, speed, left));
+            aside(&(line(progress, seconds, speed, left) + "\n"));
         }
         if let Some(bar) = &self.bar {
             bar.set_length(total.unwrap_or(progress.arrived));
@@ -180,7 +181,7 @@ impl indicatif::TermLike for Plain {
     }
 
     fn write_str(&self, text: &str) -> std::io::Result<()> {
-        eprint!("{text}");
+        aside(text);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM.
+//! SIGINT, SIGTERM and SIGHUP.
 //!
 //! | phase | first signal | second SIGINT |
 //! | --- | --- | --- |
@@ -7,16 +7,18 @@
 //! | writing | outputs are finished | ends at once, temporary files removed |
 //! | renaming | outputs are finished | outputs are finished |
 //!
-//! A thread waits for signals, so a slow read cannot keep one waiting.
+//! A thread waits for signals, so a slow read cannot keep one waiting. SIGHUP stays ignored where
+//! the program was started so, as by nohup.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use keepnet::{Error, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tempfile::TempPath;
+
+use crate::output::say::say;
 
 /// What the program is doing.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,9 +47,14 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts to listen; call once.
+/// Starts to listen, once.
 pub fn listen() -> Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])
+    static LISTENING: AtomicBool = AtomicBool::new(false);
+    if LISTENING.swap(true, Ordering::SeqCst) {
+        return Ok(());
+    }
+    let hangup = (!ignored(SIGHUP)).then_some(SIGHUP);
+    let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))
         .map_err(|error| Error::io("cannot listen for signals", error))?;
     std::thread::spawn(move || {
         for signal in signals.forever() {
@@ -59,12 +66,23 @@ pub fn listen() -> Result<()> {
                     // Whether or not it is still there, the process ends now.
                     let _ = std::fs::remove_file(path);
                 }
-                eprintln!("keepnet: ended by a signal; nothing was written");
+                say("ended by a signal; nothing was written");
                 signal_hook::low_level::exit(1);
             }
         }
     });
     Ok(())
+}
+
+/// Whether the process was started with this signal ignored.
+fn ignored(signal: i32) -> bool {
+    // SAFETY: an action of zeros is a valid one to be overwritten; with no new action the call
+    // only reads the present one into it.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        let read = libc::sigaction(signal, std::ptr::null(), &raw mut now);
+        read == 0 && now.sa_sigaction == libc::SIG_IGN
+    }
 }
 
 /// Says what the program is doing now.
@@ -77,11 +95,13 @@ pub fn stop_asked() -> bool {
     STOP.load(Ordering::SeqCst)
 }
 
-/// Makes a temporary file that must not survive an end at once.
-pub fn guarded<T, E>(make: impl FnOnce() -> Result<(T, TempPath), E>) -> Result<(T, TempPath), E> {
+/// Makes a file that must not survive an end at once.
+pub fn guarded<T, P: AsRef<Path>, E>(
+    make: impl FnOnce() -> Result<(T, P), E>,
+) -> Result<(T, P), E> {
     let mut state = state();
     let (made, path) = make()?;
-    state.temporary.push(path.to_path_buf());
+    state.temporary.push(path.as_ref().to_path_buf());
     Ok((made, path))
 }
 

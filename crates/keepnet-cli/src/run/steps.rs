@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::flags::ProgressKind;
+use crate::output::say::{aside, visible};
 
 /// Shortest time between two JSON lines.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -58,7 +59,8 @@ impl Steps {
     pub fn share(&mut self, share: f64) {
         if let Some(bar) = &self.bar {
             let place = format!("{} of {}", self.at + 1, self.of);
-            bar.set_message(format!("{} ({place}): {}", self.dataset, self.stage));
+            let stage = visible(&format!("{} ({place}): {}", self.dataset, self.stage));
+            bar.set_message(stage);
             bar.set_position((share * PLACES as f64) as u64);
         }
         if self.json && self.last.is_none_or(|last| last.elapsed() >= PAUSE) {
@@ -67,7 +69,7 @@ impl Steps {
                 "dataset": self.dataset, "place": self.at + 1, "datasets": self.of,
                 "stage": self.stage, "share": (share * 1000.0).round() / 1000.0,
             });
-            eprintln!("{line}");
+            aside(&format!("{line}\n"));
         }
     }
 

@@ -13,14 +13,9 @@ pub(super) fn repair(
     problem: &Problem,
     policy: &CheckPolicy,
 ) -> Result<Option<Reason>> {
-    let (mut missing, mut first, mut sum, mut weight) = (0u32, None, 0.0, 0.0);
-    let mut zero_weight = problem.weight_sum();
+    let (mut missing, mut first) = (0u32, None);
     feature.column().each(|i, x| {
-        let v = problem.weight.as_ref().map_or(1.0, |v| v[i]);
-        zero_weight -= v;
-        if x.is_finite() {
-            (sum, weight) = (v.mul_add(x, sum), weight + v);
-        } else {
+        if !x.is_finite() {
             missing += 1;
             first.get_or_insert(i);
         }
@@ -35,22 +30,34 @@ pub(super) fn repair(
     if policy.missing == Missing::DropFeature || policy.max_missing.is_some_and(|max| share > max) {
         return Ok(Some(Reason::Missing));
     }
-    // Columns that skip zeros hide the weight of the zeros; they count in the mean.
-    let weight = weight + if feature.column().is_dense() { 0.0 } else { zero_weight.max(0.0) };
     let fill = match policy.missing {
         Missing::Error => {
             let row = problem.rows.source_row(first);
             return Err(Error::Missing { name: feature.name.to_string(), row });
         }
         Missing::Zero => 0.0,
-        _ if weight > 0.0 => sum / weight,
-        _ => 0.0,
+        _ => finite_mean(feature.column(), problem.weight.as_deref()),
     };
     feature.values = Values::Owned(filled(feature.column(), fill));
     let weights = problem.weight.as_deref();
     (feature.stats, _) = statistics(feature.column(), weights, problem.weight_sum());
     feature.stats.missing = missing;
     Ok(None)
+}
+
+/// The mean of the values that are there, zeros that are not stored among them; 0 of none.
+///
+/// It is taken about one of the values, so that a column of one value is filled with that value.
+fn finite_mean(x: Column<'_>, weight: Option<&[f64]>) -> f64 {
+    let mut values = vec![0.0; x.rows()];
+    x.fill(&mut values);
+    let Some(about) = values.iter().copied().find(|x| x.is_finite()) else { return 0.0 };
+    let (mut sum, mut total) = (0.0, 0.0);
+    for (i, x) in values.iter().enumerate().filter(|(_, x)| x.is_finite()) {
+        let v = weight.map_or(1.0, |v| v[i]);
+        (sum, total) = (v.mul_add(x - about, sum), total + v);
+    }
+    if total > 0.0 { about + sum / total } else { 0.0 }
 }
 
 fn filled(x: Column<'_>, fill: f64) -> ColumnData {

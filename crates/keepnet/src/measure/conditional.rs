@@ -58,6 +58,12 @@ pub trait Conditional: Send {
     fn too_few_rows(&self) -> u64 {
         0
     }
+
+    /// Whether a constant added to a column changes no answer; not so where values are compared
+    /// for equality, or where a library's own arithmetic is asked for.
+    fn centres(&self) -> bool {
+        false
+    }
 }
 
 /// Correlations of the held columns with each other and with the target.
@@ -145,6 +151,10 @@ impl Conditional for Partial {
 
     fn weigh(&mut self, x: Column<'_>, stats: &ColumnStats) -> Result<(Sums, Evidence)> {
         self.z.weigh(x, stats)
+    }
+
+    fn centres(&self) -> bool {
+        true
     }
 
     fn push(&mut self, memory: &mut Correlations, columns: &[Side<'_, Sums>]) {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::ColumnStats;
 use crate::column::{Column, NumbersRef};
 use crate::error::{Error, Result};
+use crate::frame::centre;
 use crate::kernel::{self, Element};
 use crate::measure::dot::{Shifted, against_dense, dot};
 use crate::measure::special::{normal_cutoff, normal_two_sided};
@@ -71,14 +72,15 @@ impl FisherZ {
         }
         let weight = problem.weight.clone();
         let one = |i: usize| weight.as_ref().map_or(1.0, |v| v[i]);
-        let mean = y.iter().enumerate().map(|(i, y)| one(i) * y).sum::<f64>() / total;
-        let y_centred: Vec<f64> = y.iter().enumerate().map(|(i, y)| one(i) * (y - mean)).collect();
+        let mut centred = y.clone();
+        centre(&mut centred, weight.as_deref(), total);
+        let y_centred: Vec<f64> = centred.iter().enumerate().map(|(i, y)| one(i) * y).collect();
         let whole = y.iter().all(|y| y.fract() == 0.0 && y.abs() < 1e6);
         if whole {
             let low = y.iter().copied().fold(f64::INFINITY, f64::min);
             y.iter_mut().for_each(|y| *y -= low);
         } else {
-            y.iter_mut().for_each(|y| *y -= mean);
+            y = centred;
         }
         let (y_sum, square) = kernel::moments(&y, 0.0);
         let y_spread = if weight.is_some() {
@@ -217,7 +219,7 @@ impl FisherZ {
         let stats = ColumnStats {
             mean: x.facts.mean,
             variance: x.facts.spread / (self.n * self.n),
-            missing: 0,
+            ..ColumnStats::default()
         };
         self.sums(x.x, &stats).1
     }
@@ -266,12 +268,16 @@ impl Measure for FisherZ {
     fn ties_count(&self) -> bool {
         false
     }
+
+    fn centres(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{CheckPolicy, check};
+    use crate::check::{CheckPolicy, Wants, check};
     use crate::column::ColumnData;
     use crate::column::Numbers;
     use crate::order::generator;
@@ -323,13 +329,13 @@ mod tests {
                 let mut z = FisherZ::new(&problem, 0.01).unwrap();
                 let raw =
                     |data| RawColumn { id: FeatureId::new(0), name: "x".into(), source: 0, data };
-                let policy = CheckPolicy::default();
+                let (policy, wants) = (CheckPolicy::default(), Wants::default());
                 for p in kinds(&a).into_iter().map(raw) {
-                    let p = &check(&p, 0, &problem, &policy, None).unwrap().unwrap().feature;
+                    let p = &check(&p, 0, &problem, &policy, wants).unwrap().unwrap().feature;
                     let (pf, e) = z.weigh(p.column(), &p.stats).unwrap();
                     assert!((e.strength - plain(&a, &y, &v).abs()).abs() < 1e-9);
                     for q in kinds(&b).into_iter().map(raw) {
-                        let q = &check(&q, 0, &problem, &policy, None).unwrap().unwrap().feature;
+                        let q = &check(&q, 0, &problem, &policy, wants).unwrap().unwrap().feature;
                         let (qf, _) = z.weigh(q.column(), &q.stats).unwrap();
                         let side = Side { x: p.column(), facts: &pf };
                         z.load(side);

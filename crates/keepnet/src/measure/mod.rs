@@ -114,6 +114,12 @@ pub trait Measure: Send {
     /// Whether a strength equal to the bound makes redundant, as in steps 11 and 16 of SAOLA;
     /// for Fisher's Z section 3.4.2 of the paper compares strictly.
     fn ties_count(&self) -> bool;
+
+    /// Whether a constant added to a column changes no answer; not so where values are compared
+    /// for equality, or where a library's own arithmetic is asked for.
+    fn centres(&self) -> bool {
+        false
+    }
 }
 
 /// Which measure, as the user names it.

@@ -16,6 +16,9 @@ pub struct RowProblem {
     pub always: Vec<u32>,
     /// How many of the last names are unpenalised covariates and no features.
     pub covariates: usize,
+    /// What the target is, in the reader's words (a column, a file); empty where it is not known.
+    /// States of different targets are never joined.
+    pub target: String,
 }
 
 impl RowProblem {

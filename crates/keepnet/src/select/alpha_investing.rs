@@ -27,9 +27,10 @@
 //! `a / (1 - a)`: `E[false] / (E[accepted] + eta) <= payout` with `eta = W_0 / payout`.
 
 use crate::budget::Budget;
-use crate::check::{CheckedBlock, ColumnStats, Feature};
+use crate::check::{CheckedBlock, Feature, offset};
 use crate::column::ColumnData;
 use crate::error::{Error, Result};
+use crate::frame::centre;
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::student_two_sided;
 use crate::measure::{Evidence, FisherZ, Measure, Side, numeric_target};
@@ -110,9 +111,8 @@ impl AlphaInvesting {
         }
         let weight = problem.weight.clone();
         let total = problem.weight_sum();
-        let one = |i: usize| weight.as_ref().map_or(1.0, |v| v[i]);
-        let mean = y.iter().enumerate().map(|(i, y)| one(i) * y).sum::<f64>() / total;
-        let residual: Vec<f64> = y.iter().map(|y| y - mean).collect();
+        centre(&mut y, weight.as_deref(), total);
+        let residual = y;
         let mut method = Self {
             params,
             // The level is not used; correlations between columns are.
@@ -139,12 +139,8 @@ impl AlphaInvesting {
     }
 
     fn cover(&mut self, values: &[f64], total: f64) {
-        let one = |i: usize| self.weight.as_ref().map_or(1.0, |v| v[i]);
-        let mean = values.iter().enumerate().map(|(i, x)| one(i) * x).sum::<f64>() / total;
-        let square = |(i, x): (usize, &f64)| one(i) * (x - mean) * (x - mean);
-        let variance = values.iter().enumerate().map(square).sum::<f64>() / total;
-        let data = ColumnData::dense(values.to_vec());
-        let (sums, _) = self.z.describe(data.view(), &ColumnStats { mean, variance, missing: 0 });
+        let (data, stats) = offset::column(values, self.weight.as_deref(), total, true);
+        let (sums, _) = self.z.describe(data.view(), &stats);
         let candidate = self.candidate(Side { x: data.view(), facts: &sums });
         if candidate.left > COLLINEAR {
             self.accept(Side { x: data.view(), facts: &sums }, candidate);
@@ -337,6 +333,10 @@ impl ColumnSelector for AlphaInvesting {
         };
         self.shelf.fill(&mut selection);
         Ok(selection)
+    }
+
+    fn centres(&self) -> bool {
+        true
     }
 
     fn compacts(&self) -> bool {

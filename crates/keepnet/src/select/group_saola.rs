@@ -342,6 +342,10 @@ impl<M: Measure> ColumnSelector for GroupSaola<M> {
         true
     }
 
+    fn centres(&self) -> bool {
+        self.measure.centres()
+    }
+
     fn compacts(&self) -> bool {
         self.rules == Rules::Paper
     }

@@ -64,6 +64,13 @@ pub trait ColumnSelector: Snapshot + Send {
         false
     }
 
+    /// Whether a constant added to a column changes nothing but the intercept.
+    ///
+    /// Columns whose mean is large against their deviation then come less a constant, which
+    /// [`crate::ColumnStats::shift`] remembers; see `check/offset.rs`. Methods without an
+    /// intercept and those that compare values for equality want the values as they are.
+    fn centres(&self) -> bool;
+
     /// Who wants to look at features as they are checked, ahead of their turn; it spares a pass
     /// over a block that is larger than the cache.
     fn glances(&self) -> Option<&dyn Glances> {

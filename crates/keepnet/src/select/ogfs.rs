@@ -377,6 +377,10 @@ impl ColumnSelector for Ogfs {
         true
     }
 
+    fn centres(&self) -> bool {
+        true
+    }
+
     fn compacts(&self) -> bool {
         true
     }

@@ -293,6 +293,10 @@ impl<T: Conditional> ColumnSelector for Osfs<T> {
         Ok(selection)
     }
 
+    fn centres(&self) -> bool {
+        self.tests.centres()
+    }
+
     fn compacts(&self) -> bool {
         true
     }

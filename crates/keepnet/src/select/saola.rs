@@ -265,6 +265,10 @@ impl<M: Measure> ColumnSelector for Saola<M> {
         Ok(selection)
     }
 
+    fn centres(&self) -> bool {
+        self.measure.centres()
+    }
+
     fn compacts(&self) -> bool {
         self.params.rules == Rules::Paper
     }

@@ -9,6 +9,7 @@ use keepnet::Result;
 use keepnet::experiment::Mean;
 
 use crate::output::journal::Journal;
+use crate::output::say::{aside, visible};
 
 /// What a paper gives for a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -214,16 +215,16 @@ impl Bench {
         let seconds = self.seconds();
         if self.quiet {
         } else if std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[2K{what} ({seconds:.0} s so far)");
+            aside(&format!("\r\x1b[2K{} ({seconds:.0} s so far)", visible(what)));
         } else {
-            eprintln!("{what} ({seconds:.0} s so far)");
+            aside(&format!("{} ({seconds:.0} s so far)\n", visible(what)));
         }
     }
 
     /// Ends the progress line.
     pub fn done(&self) {
         if !self.quiet && std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[2K");
+            aside("\r\x1b[2K");
         }
     }
 

@@ -10,9 +10,12 @@ mod saola;
 
 use keepnet::{Error, Result};
 
+use super::files;
 use crate::flags::{ReproduceArgs, pairs};
-use crate::output::journal::Journal;
+use crate::output::inputs::Inputs;
+use crate::output::journal::{self, Journal};
 use crate::output::{atomic, print, table};
+use crate::run::lock::Lock;
 use bench::Bench;
 
 /// One figure or table.
@@ -86,8 +89,11 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     if let Some(picture) = &args.picture {
         crate::flags::extension("picture", picture, &["svg"], ".svg")?;
     }
-    let files = [args.output.as_deref(), args.picture.as_deref()];
-    atomic::probe(files.into_iter().flatten())?;
+    let journal = args.output.as_deref().map(journal::beside);
+    let data = args.data.as_ref().map(|data| data.join("*.parquet").display().to_string());
+    let outputs = [("output", &args.output), ("picture", &args.picture), ("output", &journal)];
+    files::ready(&files::given(outputs), &Inputs::default().with("--data", &data))?;
+    let _lock = Lock::take(journal.as_deref())?;
     let repeats = args.repeats.unwrap_or(figure.repeats);
     let version = env!("CARGO_PKG_VERSION");
     let identity = format!("keepnet {version} {} {settings:?}", figure.name);

@@ -37,7 +37,6 @@ use crate::check::CheckedBlock;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::kept::Kept;
-use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::select::{ColumnSelector, Late, Outcome, Status, Verdict};
 use crate::selection::Selection;
@@ -93,11 +92,8 @@ impl AsyOs {
         problem.check()?;
         let kind = params.os.loss_for(problem.target.task());
         let frame = Frame::new(problem, params.os.intercept);
-        let outputs = Outputs::new(problem, kind, params.os.epsilon)?;
-        let y = match kind {
-            LossKind::Squared => outputs.centred(&frame).into_iter().map(|(y, _)| y).collect(),
-            _ => outputs.y.clone(),
-        };
+        let outputs = Outputs::new(problem, kind, params.os.epsilon, &frame)?;
+        let y = outputs.y.clone();
         let length = problem.n() * outputs.y.len();
         let team = match params.centre {
             CentreKind::Threads => {
@@ -127,8 +123,7 @@ impl AsyOs {
     }
 
     fn loss(&self, u: &[f64]) -> f64 {
-        let offset =
-            self.outputs.offset.as_ref().filter(|_| self.outputs.kind != LossKind::Squared);
+        let offset = &self.outputs.offset;
         let value = |(u, y): (&[f64], &Vec<f64>)| {
             let mut u = u.to_vec();
             offset.iter().for_each(|offset| crate::kernel::axpy(1.0, offset, &mut u));
@@ -233,6 +228,10 @@ impl ColumnSelector for AsyOs {
                 centres: &self.prediction(),
             })
         })
+    }
+
+    fn centres(&self) -> bool {
+        self.frame.centred()
     }
 
     fn status(&self) -> Status {

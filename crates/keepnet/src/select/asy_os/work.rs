@@ -75,11 +75,7 @@ impl<C: Centre> CentreWork<C> {
         (centre, live): (C, Arc<AtomicBool>),
     ) -> Self {
         let squared = outputs.kind == LossKind::Squared;
-        let y = match squared {
-            true => outputs.centred(frame).into_iter().map(|(y, _)| y).collect(),
-            false => outputs.y.clone(),
-        };
-        let offset = outputs.offset.clone().filter(|_| !squared);
+        let (y, offset) = (outputs.y.clone(), outputs.offset.clone());
         let needs_gram = match params.eta {
             Eta::Fixed(_) => false,
             Eta::OverL(_) => true,

@@ -165,6 +165,10 @@ impl ColumnSelector for Worker {
         Ok(Selection { method: super::INFO.name, ..self.os.selection()? })
     }
 
+    fn centres(&self) -> bool {
+        self.os.centres()
+    }
+
     fn status(&self) -> Status {
         self.os.status()
     }

@@ -102,6 +102,10 @@ impl<S: Solver> ColumnSelector for Batch<S> {
         Ok(selection)
     }
 
+    fn centres(&self) -> bool {
+        self.columns.frame.centred()
+    }
+
     fn status(&self) -> Status {
         let (kept, bytes) = (self.columns.free(), self.columns.kept.bytes());
         Status { kept, loss: None, substitutions: 0, bytes }

@@ -43,8 +43,6 @@ pub(super) struct Columns {
     pub(super) kept: KeptSet,
     /// Factor on each column that brings it to the scale of the penalty, by slot.
     pub(super) scale: Vec<f64>,
-    /// What predictions are compared with: centred and less the offset for the squared loss.
-    y: Vec<Vec<f64>>,
     standardise: bool,
 }
 
@@ -81,21 +79,17 @@ impl Columns {
         problem.check()?;
         let kind = params.kind(problem);
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
-        let y = match kind {
-            LossKind::Squared => outputs.centred(&frame).into_iter().map(|(y, _)| y).collect(),
-            _ => outputs.y.clone(),
-        };
+        let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
         let (kept, scale) = (KeptSet::new(budget), Vec::new());
         let standardise = params.standardise;
-        let mut columns = Self { frame, outputs, kept, scale, y, standardise };
+        let mut columns = Self { frame, outputs, kept, scale, standardise };
         for covariate in &problem.covariates {
-            let stats = columns.frame.stats(&covariate.values);
+            let (data, stats) = columns.frame.column(&covariate.values);
             if stats.variance <= 0.0 {
                 let name = &covariate.name;
                 return Err(Error::Data(format!("covariate {name:?} is constant; leave it out")));
             }
-            columns.kept.push_covariate(covariate, stats)?;
+            columns.kept.push_covariate(&covariate.name, data, stats)?;
             columns.rescale();
         }
         Ok(columns)
@@ -139,7 +133,7 @@ impl Columns {
 
     /// Number of outputs.
     pub(super) fn count(&self) -> usize {
-        self.y.len()
+        self.outputs.y.len()
     }
 
     /// Columns that may go and count in `k`.
@@ -163,7 +157,7 @@ impl Columns {
 
     /// The target of an output.
     pub(super) fn y(&self, c: usize) -> &[f64] {
-        &self.y[c]
+        &self.outputs.y[c]
     }
 
     /// All weights zero.
@@ -218,7 +212,7 @@ impl Columns {
             self.outputs.loss.slopes(u, y, self.frame.weight(), &mut g);
             g
         };
-        let g: Vec<Vec<f64>> = u.iter().zip(&self.y).map(one).collect();
+        let g: Vec<Vec<f64>> = u.iter().zip(&self.outputs.y).map(one).collect();
         let sum = g.iter().map(|g| kernel::sum(g)).collect();
         Gradient { g, sum }
     }
@@ -269,7 +263,7 @@ impl Columns {
     pub(super) fn loss(&self, u: &[Vec<f64>]) -> f64 {
         let one =
             |(u, y): (&Vec<f64>, &Vec<f64>)| self.outputs.loss.value(u, y, self.frame.weight());
-        u.iter().zip(&self.y).map(one).sum::<f64>() / self.frame.weight_sum()
+        u.iter().zip(&self.outputs.y).map(one).sum::<f64>() / self.frame.weight_sum()
     }
 
     /// Loss and penalty.

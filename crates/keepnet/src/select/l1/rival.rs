@@ -54,6 +54,10 @@ impl<R: Rival> ColumnSelector for R {
         Ok(selection)
     }
 
+    fn centres(&self) -> bool {
+        self.held().columns.frame.centred()
+    }
+
     fn status(&self) -> Status {
         self.held().status()
     }

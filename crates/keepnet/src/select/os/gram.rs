@@ -72,7 +72,7 @@ struct Block {
 
 impl GramWork {
     pub(super) fn new(frame: &Frame, outputs: &Outputs) -> Self {
-        let y: Vec<Vec<f64>> = outputs.centred(frame).into_iter().map(|(y, _)| y).collect();
+        let y: Vec<Vec<f64>> = outputs.y.clone();
         let square = |y: &Vec<f64>| match frame.weight() {
             Some(v) => y.iter().zip(v).map(|(y, v)| v * y * y).sum::<f64>(),
             None => kernel::dot(y, y),

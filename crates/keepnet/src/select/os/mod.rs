@@ -245,7 +245,7 @@ impl Os {
         }
         let kind = params.loss_for(problem.target.task());
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
         let count = outputs.y.len();
         let work = work(&params, &frame, &outputs)?;
         let kept = KeptSet::new(budget);
@@ -261,7 +261,7 @@ impl Os {
     }
 
     fn add_covariate(&mut self, covariate: &crate::target::Covariate) -> Result<()> {
-        let stats = self.model.frame.stats(&covariate.values);
+        let (data, stats) = self.model.frame.column(&covariate.values);
         if stats.variance <= 0.0 {
             let name = &covariate.name;
             return Err(Error::Data(format!("covariate {name:?} is constant; leave it out")));
@@ -271,7 +271,7 @@ impl Os {
             id: FeatureId::default(),
             name: covariate.name.clone(),
             source: 0,
-            data: crate::column::ColumnData::dense(covariate.values.clone()),
+            data: data.clone(),
         };
         let feature = Feature::covariate(&raw, stats);
         let features = std::slice::from_ref(&feature);
@@ -280,7 +280,7 @@ impl Os {
         self.work.kept_slopes(&self.model, &mut slopes);
         self.work.newcomer_slope(&self.model, 0, features, &mut slopes);
         let count = self.model.count();
-        let slot = self.model.kept.push_covariate(covariate, stats)?;
+        let slot = self.model.kept.push_covariate(&covariate.name, data, stats)?;
         self.model.pinned += 1;
         self.model.w.resize((slot + 1) * count, 0.0);
         self.model.clock += 1;
@@ -363,6 +363,10 @@ impl ColumnSelector for Os {
             selection.warnings.push(DIVERGED.into());
         }
         Ok(selection)
+    }
+
+    fn centres(&self) -> bool {
+        self.model.frame.centred()
     }
 
     fn status(&self) -> Status {

@@ -147,7 +147,7 @@ impl OsPlus {
             Task::Classification => LossKind::Logistic,
         });
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
         let kept = KeptSet::new(budget);
         let mut reserve = 0;
         let mut warnings = Vec::new();
@@ -228,6 +228,10 @@ impl ColumnSelector for OsPlus {
 
     fn glances(&self) -> Option<&dyn Glances> {
         Some(self)
+    }
+
+    fn centres(&self) -> bool {
+        self.frame.centred()
     }
 
     fn status(&self) -> Status {

@@ -85,7 +85,7 @@ impl Curved {
         kind: LossKind,
         kept: KeptSet,
     ) -> Result<Self> {
-        let outputs = Outputs::new(problem, kind, params.epsilon)?;
+        let outputs = Outputs::new(problem, kind, params.epsilon, frame)?;
         let n = frame.n();
         let model = Model {
             w: vec![0.0; usize::from(frame.centred())],
@@ -123,12 +123,12 @@ impl Curved {
     }
 
     fn add_covariate(&mut self, covariate: &Covariate) -> Result<()> {
-        let stats = self.frame.stats(&covariate.values);
+        let (data, stats) = self.frame.column(&covariate.values);
         if stats.variance <= 0.0 {
             let name = &covariate.name;
             return Err(Error::Data(format!("covariate {name:?} is constant; leave it out")));
         }
-        self.state.kept.push_covariate(covariate, stats)?;
+        self.state.kept.push_covariate(&covariate.name, data, stats)?;
         self.state.pinned += 1;
         self.state.born.push(0);
         self.state.models.iter_mut().for_each(|model| model.w.push(0.0));

@@ -67,7 +67,7 @@ impl Squared {
         problem: &Problem,
         kept: KeptSet,
     ) -> Result<Self> {
-        let y: Vec<Vec<f64>> = outputs.centred(frame).into_iter().map(|(y, _)| y).collect();
+        let y: Vec<Vec<f64>> = outputs.y.clone();
         let count = y.len();
         let mut state = State {
             kept,
@@ -123,8 +123,8 @@ impl Squared {
     }
 
     fn add_covariate(&mut self, covariate: &crate::target::Covariate) -> Result<()> {
-        let stats = self.frame.stats(&covariate.values);
-        let slot = self.state.kept.push_covariate(covariate, stats)?;
+        let (data, stats) = self.frame.column(&covariate.values);
+        let slot = self.state.kept.push_covariate(&covariate.name, data, stats)?;
         let kept: Vec<&Kept> = self.state.kept.slots().iter().collect();
         let ones = vec![1.0; self.frame.n()];
         let (h, _) = self.frame.hessian(&kept, self.frame.weight().unwrap_or(&ones));
