@@ -134,6 +134,12 @@ class FeatureSelector(Selector):
         self : object
             The estimator. `finish` refits it; a look at any moment is free of cost to the stream.
 
+        Raises
+        ------
+        ValueError
+            Where the estimator was fitted, by `fit` or up to `finish`: its columns are gone, so
+            it cannot go on from them.
+
         Notes
         -----
         One scan judges each feature once, against what was kept when it came, which costs recall
@@ -162,11 +168,15 @@ class FeatureSelector(Selector):
         return self
 
     def _begin(self, y, sample_weight, whole):
+        if hasattr(self, "_result"):
+            fitted = f"this {type(self).__name__} is fitted and a new stream would forget that"
+            advice = "stream into sklearn.base.clone(estimator), or call fit with all columns"
+            raise ValueError(f"{fitted}; {advice}")
         if y is None:
             raise ValueError("y is needed with the first block of columns")
         if self.order != "given" if isinstance(self.order, str) else True:
             raise ValueError("a stream of columns comes in the given order only")
-        self._forget()
+        # A call of fit that failed may have left its own.
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         y = _check_y(np.asarray(y), multi_output=False, y_numeric=False, estimator=self)

@@ -59,6 +59,9 @@ def column(x, name: str) -> np.ndarray:
 
 def _column(name, values) -> np.ndarray:
     """One column of a table as numbers."""
+    if values.ndim != 1:
+        what = f"column {name!r} holds arrays of shape {values.shape[1:]} and is no feature"
+        raise TypeError(f"{what}; make a column of each of their values or leave it out")
     kind = values.dtype
     if kind.kind == "f" and kind.itemsize in (4, 8) or kind.kind in "biu":
         return values
@@ -84,6 +87,38 @@ def columns_of(x) -> tuple[list[str], tuple]:
             column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         arrays.append(_column(name, np.asarray(column.to_numpy(zero_copy_only=False))))
     return names, ("columns", x.num_rows, arrays)
+
+
+def whole_sparse(x) -> None:
+    """Refuses a sparse matrix whose parts do not fit together.
+
+    SciPy makes no such matrix, but its parts can be replaced, and both SciPy's conversions and
+    the engine would then read what is not theirs. Formats that SciPy builds from Python objects
+    (dok, lil, dia) are converted by it with checks of its own.
+    """
+    if x.ndim != 2:
+        raise ValueError(f"a sparse matrix of two dimensions is needed, got {x.ndim}")
+    if x.format not in ("csr", "csc", "bsr", "coo"):
+        return
+    block = x.blocksize if x.format == "bsr" else ()
+    places = (x.row, x.col) if x.format == "coo" else (x.indptr, x.indices)
+    flat = all(part.ndim == 1 and part.dtype.kind in "iu" for part in places)
+    if not flat or x.data.ndim != 1 + len(block) or x.data.shape[1:] != tuple(block):
+        raise ValueError("the sparse matrix is damaged: its parts have other dimensions or types")
+    height, width = (n // step for n, step in zip(x.shape, block or (1, 1), strict=True))
+    if x.format == "coo":
+        stored, bounds = len(x.row), ((x.row, height), (x.col, width))
+    else:
+        lines, across = (width, height) if x.format == "csc" else (height, width)
+        start = x.indptr
+        if len(start) != lines + 1 or start[0] != 0 or np.any(start[:-1] > start[1:]):
+            raise ValueError("the sparse matrix is damaged: indptr does not ascend from 0")
+        stored, bounds = int(start[-1]), ((x.indices, across),)
+    if any(len(part) < stored for part in (*(place for place, _ in bounds), x.data)):
+        raise ValueError("the sparse matrix is damaged: indices or data are too short")
+    for place, most in bounds:
+        if stored and not 0 <= place[:stored].min() <= place[:stored].max() < most:
+            raise ValueError(f"the sparse matrix is damaged: an index is not between 0 and {most}")
 
 
 def dense(x: np.ndarray) -> np.ndarray:
@@ -146,6 +181,8 @@ def matrix(estimator, x, y, form: str, reset: bool = True, least: int = 2):
         return packed, names, y, whole
     if is_arrow(x):
         x = x.to_pandas()
+    if sparse.issparse(x):
+        whole_sparse(x)
     whole = _whole(x)
     x, y = validate_data(
         estimator,
@@ -173,7 +210,9 @@ def block(x) -> tuple[list[str] | None, tuple, int, bool]:
         whole = all(column.dtype.kind in "biu" for column in packed[2])
         return names, packed, len(names), whole
     names, whole = column_names(x), _whole(x)
-    if not sparse.issparse(x):
+    if sparse.issparse(x):
+        whole_sparse(x)
+    else:
         x = np.asarray(x)
         if x.dtype.kind not in "fbiu":
             x = x.astype(np.float64)

@@ -1,14 +1,14 @@
 //! Methods on a stream of features: a matrix in one call, or columns as they are brought.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use keepnet::{Driver, FeatureSource, Problem, Pushed, Result, RunReport};
 use keepnet_io::result::Rows;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::columns::{ArraySource, Columns, Names};
+use crate::columns::{ArraySource, Columns};
 use crate::error::raise;
 use crate::request::{Request, Said};
 use crate::target::problem;
@@ -17,7 +17,8 @@ use crate::work::{self, Eye, Held, Watch};
 fn rows(problem: &Problem) -> Rows {
     let (input, used) = (problem.rows.input(), problem.n());
     let matched_by = "position".into();
-    Rows { input, used, matched_by, masked_target: 0, unmatched: 0 }
+    let (masked_target, unmatched) = (Some(0), Some(0));
+    Rows { input, used, matched_by, masked_target, unmatched, classes: None }
 }
 
 /// Selects from columns in memory; the JSON result.
@@ -37,7 +38,7 @@ pub fn fit_columns(
 ) -> PyResult<String> {
     let request = Request::new(request)?;
     let problem = problem(y, classes, weight, balanced)?;
-    let source = ArraySource::new(Columns::new(x)?, Names(names.map(Arc::new)));
+    let source = ArraySource::new(Columns::new(x)?, names)?;
     let threads = request.threads;
     let fit = move |watch: &Watch| fit(&request, source, problem, watch);
     work::run(py, threads, callback, fit)?.map_err(|error| raise(&error))
@@ -162,6 +163,10 @@ impl ColumnRun {
         callback: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let columns = Columns::new(x)?;
+        if names.len() != columns.features() {
+            let (got, names) = (columns.features(), names.len());
+            return Err(PyValueError::new_err(format!("{got} columns came with {names} names")));
+        }
         self.work(py, callback, move |run, watch| {
             let all: Vec<usize> = (0..columns.features()).collect();
             let mut names = names.into_iter();

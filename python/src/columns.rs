@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rayon::prelude::*;
 
-use crate::memory::Array;
+use crate::memory::{Array, Kind};
 
 /// Rows gathered from each column before the next one's turn.
 const TILE: usize = 64;
@@ -41,17 +41,29 @@ pub struct Csc {
 }
 
 impl Csc {
-    /// Reads the starts of the lines; `lines` is their number.
+    /// Starts of the lines, places and values; a place is below `across`.
     pub fn new(across: usize, parts: [&Bound<'_, PyAny>; 3]) -> PyResult<Self> {
+        let damaged =
+            |what: &str| PyValueError::new_err(format!("the sparse matrix is damaged: {what}"));
         let [start, index, value] = parts;
-        let (start, index, value) = (Array::new(start)?, Array::new(index)?, Array::new(value)?);
+        let start = Array::vector(start, "indptr of the sparse matrix")?;
+        let index = Array::vector(index, "indices of the sparse matrix")?;
+        let value = Array::vector(value, "data of the sparse matrix")?;
+        if [start.kind, index.kind].iter().any(|kind| !matches!(kind, Kind::Int(4 | 8))) {
+            return Err(damaged("indptr and indices are to be int32 or int64"));
+        }
+        if u32::try_from(across).is_err() {
+            return Err(PyValueError::new_err(format!("a line of {across} places is too long")));
+        }
         let line = start.column(0);
         let start: Option<Vec<usize>> = (0..line.len()).map(|i| line.index(i)).collect();
-        let most = index.shape[0].min(value.shape[0]);
-        let start = start.filter(|s| {
-            !s.is_empty() && s.windows(2).all(|w| w[0] <= w[1]) && s[s.len() - 1] <= most
-        });
-        let start = start.ok_or_else(|| PyValueError::new_err("the sparse matrix is damaged"))?;
+        let start = start.ok_or_else(|| damaged("indptr is negative"))?;
+        if start.first() != Some(&0) || !start.is_sorted() {
+            return Err(damaged("indptr does not ascend from 0"));
+        }
+        if start[start.len() - 1] > index.shape[0].min(value.shape[0]) {
+            return Err(damaged("indptr ends beyond indices or data"));
+        }
         Ok(Self { rows: across, start, index, value })
     }
 
@@ -65,17 +77,16 @@ impl Csc {
         let (from, to) = (self.start[j], self.start[j + 1]);
         let places = self.index.column(0);
         let index: Option<Vec<u32>> = (from..to)
-            .map(|at| places.index(at).filter(|i| *i < self.rows).map(|i| i as u32))
+            .map(|at| places.index(at).filter(|i| *i < self.rows)?.try_into().ok())
             .collect();
         let index = index.filter(|i| i.windows(2).all(|w| w[0] < w[1])).ok_or_else(|| {
-            Error::Data(format!("line {j} of the sparse matrix has no ascending indices"))
+            let rows = self.rows;
+            Error::Data(format!(
+                "line {j} of the sparse matrix has no ascending indices below {rows}"
+            ))
         })?;
         let values = self.value.column(0);
-        let mut out = if values.fits32() {
-            Numbers::F32(Vec::with_capacity(index.len()))
-        } else {
-            Numbers::F64(Vec::with_capacity(index.len()))
-        };
+        let mut out = values.kind().numbers(index.len());
         values.gather(from, to, &mut out);
         Ok((index, out))
     }
@@ -86,13 +97,15 @@ impl Columns {
     pub fn new(x: &Bound<'_, PyTuple>) -> PyResult<Self> {
         let form: String = x.get_item(0)?.extract()?;
         match form.as_str() {
-            "dense" => Ok(Self::Matrix(Array::new(&x.get_item(1)?)?)),
+            "dense" => Ok(Self::Matrix(Array::matrix(&x.get_item(1)?)?)),
             "columns" => {
                 let rows: usize = x.get_item(1)?.extract()?;
                 let list = x.get_item(2)?;
-                let columns: PyResult<Vec<Array>> =
-                    list.try_iter()?.map(|column| Array::new(&column?)).collect();
-                let columns = columns?;
+                let one = |(j, column): (usize, PyResult<Bound<'_, PyAny>>)| {
+                    Array::vector(&column?, &format!("column {j}"))
+                };
+                let columns: Vec<Array> =
+                    list.try_iter()?.enumerate().map(one).collect::<PyResult<_>>()?;
                 if let Some(bad) = columns.iter().position(|column| column.shape[0] != rows) {
                     let got = columns[bad].shape[0];
                     let text = format!("column {bad} has {got} rows, expected {rows}");
@@ -100,11 +113,12 @@ impl Columns {
                 }
                 Ok(Self::List { rows, columns: Arc::new(columns) })
             }
-            _ => {
+            "csc" => {
                 let (start, index, value) = (x.get_item(2)?, x.get_item(3)?, x.get_item(4)?);
                 let rows = x.get_item(1)?.extract()?;
                 Ok(Self::Csc(Arc::new(Csc::new(rows, [&start, &index, &value])?)))
             }
+            other => Err(PyValueError::new_err(format!("columns cannot come as {other:?}"))),
         }
     }
 
@@ -142,7 +156,7 @@ impl Columns {
                 let most = x.start.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
                 12 * most as u64
             }
-            Self::Matrix(x) if x.column(0).fits32() => 4 * x.shape[0] as u64,
+            Self::Matrix(x) if x.kind.fits32() => 4 * x.shape[0] as u64,
             _ => 8 * self.rows() as u64,
         }
     }
@@ -179,20 +193,14 @@ impl Columns {
         let rows = self.rows();
         let lines: Vec<_> =
             at.iter().filter_map(|j| self.array(*j)).map(|(array, j)| array.column(j)).collect();
-        let mut out: Vec<Numbers> = lines
-            .iter()
-            .map(|line| match line.fits32() {
-                true => Numbers::F32(Vec::with_capacity(rows)),
-                false => Numbers::F64(Vec::with_capacity(rows)),
-            })
-            .collect();
+        let mut out: Vec<Numbers> = lines.iter().map(|line| line.kind().numbers(rows)).collect();
         for from in (0..rows).step_by(TILE) {
             let to = (from + TILE).min(rows);
             lines.iter().zip(&mut out).for_each(|(line, out)| line.gather(from, to, out));
         }
         let narrow = |(line, numbers): (&crate::memory::Strided<'_>, Numbers)| match numbers {
             // Whole numbers came by way of f64; most fit half of it.
-            Numbers::F64(v) if line.whole() => ColumnData::dense(v),
+            Numbers::F64(v) if line.kind().integral() => ColumnData::dense(v),
             numbers => ColumnData::Dense(numbers),
         };
         lines.iter().zip(out).map(narrow).collect()
@@ -220,9 +228,15 @@ pub struct ArraySource {
 }
 
 impl ArraySource {
-    /// A source of these columns.
-    pub fn new(columns: Columns, names: Names) -> Self {
-        Self { columns, names, label: ["memory".into()], walk: Walk::default() }
+    /// A source of these columns, with a name for each where there are names.
+    pub fn new(columns: Columns, names: Option<Vec<String>>) -> PyResult<Self> {
+        let features = columns.features();
+        if let Some(names) = names.as_ref().filter(|names| names.len() != features) {
+            let text = format!("{features} columns came with {} names", names.len());
+            return Err(PyValueError::new_err(text));
+        }
+        let names = Names(names.map(Arc::new));
+        Ok(Self { columns, names, label: ["memory".into()], walk: Walk::default() })
     }
 }
 

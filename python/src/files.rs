@@ -81,7 +81,8 @@ impl Files {
         dataset.knows(&request.always(), &joined.not_features)?;
         let mut source = dataset.source(&joined.not_features)?;
         let Joined { problem, matched_by, input, used, masked_target, unmatched, .. } = joined;
-        let rows = Rows { input, used, matched_by, masked_target, unmatched };
+        let (masked_target, unmatched) = (Some(masked_target), Some(unmatched));
+        let rows = Rows { input, used, matched_by, masked_target, unmatched, classes: None };
         let (lane, options) = request.lane(&source, problem.clone())?;
         let mut driver = Driver::new(&mut source, vec![lane], options)?;
         if let Some(groups) = request.groups()? {
@@ -114,18 +115,22 @@ impl Files {
         let mut source = open_rows(&self.inputs, &spec, &self.options(request.memory())?)?;
         let problem = source.problem().clone().keeping(&request.always())?;
         let mut learner = request.learner(&problem)?;
-        let options = RowOptions { missing: request.row_missing()?, ..RowOptions::default() };
+        let (missing, classes) = (request.row_missing()?, problem.classes.len());
+        let options = RowOptions { missing, classes, ..RowOptions::default() };
         let files: Vec<String> = source.files().map(String::from).collect();
         let driver = RowDriver::new(&mut source, learner.as_mut(), options);
         let run = driver.run(&mut Eye::rows(watch, None))?;
-        let selection = learner.selection()?;
-        let warnings = row_warnings(&selection, &run.counts);
+        let mut selection = learner.selection()?;
+        run.filter.tell(&mut selection);
+        let matched_by = source.matched_by().to_string();
+        let rows = Rows::joined(&run.counts, &matched_by, source.unmatched()).counted(&run.filter);
+        let mut warnings = rows.notes();
+        warnings.extend(row_warnings(&selection, &run.counts));
         let total = start.elapsed().as_secs_f64();
         let (read, select) = (run.read.as_secs_f64(), run.learn.as_secs_f64());
         let seconds = Seconds { total, read, select };
         let report = row_report(&problem, selection, run.complete, seconds);
-        let (target, mut rows) = (row_target(&problem), Rows::of(&run.counts));
-        rows.matched_by = source.matched_by().into();
+        let target = row_target(&problem);
         let said = Said { request, target: &target, sources: &files, rows: &rows, total };
         said.json(&report, "samples", &warnings)
     }

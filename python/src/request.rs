@@ -201,8 +201,8 @@ impl Said<'_> {
     /// The JSON of a run on features; `notes` are those of a join.
     pub fn features(&self, report: &RunReport, notes: &[String], integral: bool) -> Result<String> {
         let notes: Vec<String> = notes.iter().chain(&self.request.notes).cloned().collect();
-        let (spec, always) = (self.request.spec()?, self.request.always());
-        let warnings = warnings(&notes, &spec, integral, &always, report);
+        let spec = self.request.spec()?;
+        let warnings = warnings(&notes, &spec, integral, report);
         let stream = stream(self.request.info()?.stream);
         self.json(report, stream, &warnings)
     }

@@ -83,11 +83,11 @@ impl RowRun {
         let order = order.map(places).transpose()?;
         let samples = Samples::new(x)?;
         let mut source = RowSource::new(samples, Arc::clone(&self.names), y, weight, order)?;
-        let request = Arc::clone(&self.request);
+        let (request, classes) = (Arc::clone(&self.request), self.problem.classes.len());
         let complete = self.work(py, callback, move |state, watch| {
             let rows = source.len();
             let missing = request.row_missing()?;
-            let mut options = RowOptions { missing, ..RowOptions::default() };
+            let mut options = RowOptions { missing, classes, ..RowOptions::default() };
             if whole {
                 options.block = rows.max(1);
             }
@@ -116,13 +116,15 @@ impl RowRun {
         let (request, problem) = (Arc::clone(&self.request), Arc::clone(&self.problem));
         let (start, complete) = (self.start, self.complete);
         self.work(py, None, move |state, _| {
-            let selection = state.learner.selection()?;
+            let mut selection = state.learner.selection()?;
+            state.filter.tell(&mut selection);
             let counts = state.filter.counts();
             let warnings = row_warnings(&selection, &counts);
             let total = start.elapsed().as_secs_f64();
             let seconds = Seconds { total, read: 0.0, select: total };
             let report = row_report(&problem, selection, complete, seconds);
-            let (target, rows) = (row_target(&problem), Rows::of(&counts));
+            let target = row_target(&problem);
+            let rows = Rows::of(&counts).counted(&state.filter);
             let sources = ["memory".to_string()];
             let said =
                 Said { request: &request, target: &target, sources: &sources, rows: &rows, total };

@@ -22,8 +22,10 @@ impl Samples {
     /// `("dense", X)` or `("csr", features, indptr, indices, data)`.
     pub fn new(x: &Bound<'_, PyTuple>) -> PyResult<Self> {
         let form: String = x.get_item(0)?.extract()?;
-        if form == "dense" {
-            return Ok(Self::Matrix(Array::new(&x.get_item(1)?)?));
+        match form.as_str() {
+            "dense" => return Ok(Self::Matrix(Array::matrix(&x.get_item(1)?)?)),
+            "csr" => (),
+            other => return Err(PyValueError::new_err(format!("rows cannot come as {other:?}"))),
         }
         let (start, index, value) = (x.get_item(2)?, x.get_item(3)?, x.get_item(4)?);
         let features: usize = x.get_item(1)?.extract()?;
@@ -55,10 +57,7 @@ impl Samples {
                 if let Some(row) = line.slice64() {
                     return out.push(Row::F64(row), y, weight);
                 }
-                let mut values = match line.fits32() {
-                    true => Numbers::F32(Vec::with_capacity(line.len())),
-                    false => Numbers::F64(Vec::with_capacity(line.len())),
-                };
+                let mut values = line.kind().numbers(line.len());
                 line.gather(0, line.len(), &mut values);
                 match &values {
                     Numbers::F32(row) => out.push(Row::F32(row), y, weight),
@@ -137,10 +136,8 @@ impl SampleSource for RowSource {
         while out.room() > 0 && self.at < self.y.len() {
             let weight = self.weight.as_ref().map_or(1.0, |w| w[self.at]);
             if !weight.is_finite() || weight < 0.0 {
-                return Err(Error::Data(format!(
-                    "the sample weight at row {} is negative",
-                    self.at
-                )));
+                let text = format!("the sample weight at row {} is {weight}", self.at);
+                return Err(Error::Data(format!("{text}; give a finite number of at least 0")));
             }
             // A row without weight is as good as absent.
             if weight > 0.0 {

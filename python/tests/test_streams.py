@@ -8,6 +8,7 @@ import keepnet
 import numpy as np
 import pytest
 from keepnet._registry import CLASSES, METHODS
+from sklearn.base import clone
 
 ROWS, FEATURES = 160, 60
 FEATURE_METHODS = [name for name, info in METHODS.items() if not info["rows"]]
@@ -180,3 +181,24 @@ def test_a_refused_block_of_rows_changes_nothing():
     with pytest.raises(ValueError, match="row 110"):
         selector.partial_fit(holes, y[50:])
     same(selector.partial_fit(X[50:], y[50:]).result_, want)
+
+
+@pytest.mark.parametrize("name", FEATURE_METHODS)
+def test_a_fitted_estimator_takes_no_further_columns(name, tmp_path):
+    X, y = data(name)
+    fitted = make(name).fit(X, y)
+    ended = make(name).partial_fit_columns(X, y).finish()
+    kept = pickle.loads(pickle.dumps(ended))
+    for selector in (fitted, ended, kept):
+        before = copy.deepcopy(selector.result_)
+        for arguments in ((X[:, :9], y), (X[:, :9],)):
+            with pytest.raises(ValueError, match="is fitted.*clone.*fit"):
+                selector.partial_fit_columns(*arguments)
+        # The refusal leaves it as it was, and what it advises works.
+        assert selector.result_ == before
+        same(clone(selector).partial_fit_columns(X, y).finish().result_, ended.result_)
+        same(selector.fit(X, y).result_, make(name).fit(X, y).result_)
+    # A stream that is open goes on, looked at or not.
+    selector = make(name).partial_fit_columns(X[:, :30], y)
+    assert selector.result_["complete"] is False
+    same(selector.partial_fit_columns(X[:, 30:]).finish().result_, ended.result_)

@@ -149,6 +149,46 @@ fn a_checkpoint_of_something_else_is_refused() {
     folder.run(&format!("{CALL} --checkpoint run.kn")).fine();
 }
 
+/// Workers come from the threads where they are not asked for; either way they belong to the
+/// checkpoint, and asking for as many resumes it on any number of threads.
+#[test]
+fn a_checkpoint_of_other_workers_is_refused() {
+    let folder = folder();
+    let call = "select x.npy --target f8000 -k 15 --method asy-os --quiet --checkpoint w.kn";
+    for (before, after) in [(4, 2), (2, 4)] {
+        folder.run(&format!("{call} --threads {before} --time 0.000001s")).fine();
+        let (then, now) = (format!("workers={before}"), format!("workers={after}"));
+        folder
+            .run(&format!("{call} --threads {after}"))
+            .refused(1, &["w.kn", "other settings", &then, &now]);
+        folder
+            .run(&format!("{call} --threads {after} --set workers={before} --output r.json"))
+            .fine();
+        let result = folder.json("r.json");
+        assert_eq!(result["selected"].as_array().unwrap().len(), 15);
+        assert_eq!(result["params"]["workers"], before);
+        assert!(result["metrics"]["centre_error"].as_f64().unwrap() < 1e-9);
+    }
+}
+
+/// The simulated centre gives the same digits on any number of threads, also where the run was
+/// broken off on another number.
+#[test]
+fn simulated_workers_do_not_come_from_threads() {
+    let folder = folder();
+    let call = "select x.npy --target f8000 -k 15 --method asy-os --set centre=simulated";
+    let expected = outside_run(folder.select(&format!("{} --threads 1", &call[7..])));
+    assert_eq!(expected["params"]["workers"], 4);
+    for threads in [2, 5] {
+        let got = outside_run(folder.select(&format!("{} --threads {threads}", &call[7..])));
+        assert_eq!(got, expected, "{threads} threads");
+    }
+    let call = format!("{call} --quiet --checkpoint s.kn --output r.json");
+    folder.run(&format!("{call} --threads 1 --time 0.000001s")).fine();
+    folder.run(&format!("{call} --threads 3")).fine();
+    assert_eq!(outside_run(folder.json("r.json")), expected);
+}
+
 #[test]
 fn a_damaged_checkpoint_is_never_used() {
     let folder = folder();

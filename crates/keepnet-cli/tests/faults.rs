@@ -1,6 +1,6 @@
 //! Faults around a run: standard streams that cannot be written, a terminal that hangs up,
 //! outputs that are inputs, what killed runs leave, two runs on one checkpoint, names that are
-//! no plain text. What is expected is what is written in docs/usage.md.
+//! no plain text. What is expected is what docs/cli.md says.
 
 mod common;
 
@@ -142,7 +142,11 @@ fn a_standard_output_that_cannot_be_written_is_an_error_and_quiet_where_nobody_r
 fn a_terminal_that_hangs_up_ends_a_run_as_sigterm_does() {
     let folder = folder();
     let call = format!("{ENDLESS} --checkpoint run.kn --output r.json --reduced small.csv");
-    let (child, _lines) = begun(&mut folder.command(&call));
+    // The tests may themselves run under nohup, which the program would inherit.
+    let mut command = Command::new("env");
+    command.current_dir(folder.0.path()).arg("--default-signal=HUP");
+    command.arg(assert_cmd::cargo::cargo_bin!("keepnet")).args(call.split_whitespace());
+    let (child, _lines) = begun(&mut command);
     signal(&child, "-HUP");
     assert_eq!(ended(child), 0);
     assert_eq!(folder.json("r.json")["complete"], false);

@@ -93,7 +93,7 @@ fn open_file(path: &str, options: &OpenOptions, place: &Place) -> Result<Arc<dyn
 }
 
 /// Paths as they are, globs as the sorted files that they match.
-fn resolve(inputs: &[String]) -> Result<Vec<String>> {
+pub(crate) fn resolve(inputs: &[String]) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for input in inputs {
         let is_glob = input.contains(['*', '?', '[']) && !Path::new(input).exists();

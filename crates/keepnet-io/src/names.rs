@@ -39,7 +39,7 @@ impl NameSet {
             }
         }
         let mut globs = Vec::new();
-        for entry in entries.iter().filter(|entry| entry.contains(['*', '?', '['])) {
+        for entry in entries.iter().filter(|entry| is_glob(entry)) {
             let pattern = Pattern::new(entry)
                 .map_err(|e| Error::param(flag, entry, "names or globs").at(e.msg))?;
             globs.push(pattern);
@@ -55,14 +55,23 @@ impl NameSet {
         self.exact.contains(name) || self.globs.iter().any(|glob| glob.matches(name))
     }
 
-    /// An error for the first entry that is no glob and names no column.
+    /// An error for the first entry that names no column, or is a glob that matches none.
     pub(crate) fn check_known(&self, names: &HashSet<&str>) -> Result<()> {
-        let is_glob = |entry: &str| entry.contains(['*', '?', '[']);
-        match self.entries.iter().find(|e| !is_glob(e) && !names.contains(e.as_str())) {
-            None => Ok(()),
-            Some(entry) => Err(unknown(entry, names.iter().copied())),
+        for entry in self.entries.iter().filter(|entry| !names.contains(entry.as_str())) {
+            if !is_glob(entry) {
+                return Err(unknown(entry, names.iter().copied()));
+            }
+            let glob = self.globs.iter().find(|glob| glob.as_str() == entry);
+            if !glob.is_some_and(|glob| names.iter().any(|name| glob.matches(name))) {
+                return Err(Error::Data(format!("no column matches {entry:?}")));
+            }
         }
+        Ok(())
     }
+}
+
+fn is_glob(entry: &str) -> bool {
+    entry.contains(['*', '?', '['])
 }
 
 /// The error for a column that is not there, with names that look like it.
@@ -126,6 +135,11 @@ mod tests {
         let set = NameSet::new(&["a*".into(), "x".into()], "columns").unwrap();
         assert!(set.contains("abc") && set.contains("x") && !set.contains("xy"));
         assert!(set.check_known(&HashSet::from(["y"])).is_err());
-        assert!(set.check_known(&HashSet::from(["x"])).is_ok());
+        assert!(set.check_known(&HashSet::from(["x", "ab"])).is_ok());
+        let none = set.check_known(&HashSet::from(["x"])).unwrap_err().to_string();
+        assert_eq!(none, "no column matches \"a*\"");
+        // A column may have a glob's letters in its name.
+        let odd = NameSet::new(&["x[1]".into()], "columns").unwrap();
+        assert!(odd.contains("x[1]") && odd.check_known(&HashSet::from(["x[1]"])).is_ok());
     }
 }

@@ -13,7 +13,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 /// The rows of the input and those that counted.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Rows {
     /// Rows of the input.
     pub input: usize,
@@ -21,10 +21,13 @@ pub struct Rows {
     pub used: usize,
     /// `position`, or `key COL`.
     pub matched_by: String,
-    /// Rows left out because their target is missing.
-    pub masked_target: usize,
-    /// Rows left out because their key has no match.
-    pub unmatched: usize,
+    /// Rows left out because their target is missing, where they were counted.
+    pub masked_target: Option<usize>,
+    /// Rows left out because their key has no match, where they were counted.
+    pub unmatched: Option<usize>,
+    /// Rows used of each class, where rows flowed past and were counted.
+    #[serde(skip)]
+    pub classes: Option<Vec<u64>>,
 }
 
 /// Times of a run.
@@ -95,7 +98,17 @@ struct Feature<'a> {
     score: f64,
     p_value: Option<f64>,
     mean: f64,
-    missing: u32,
+    missing: Option<u32>,
+}
+
+/// What became of the features that are not kept; null where that does not happen.
+#[derive(Serialize)]
+struct Fates {
+    weak: Option<u64>,
+    redundant: Option<u64>,
+    constant: Option<u64>,
+    missing: Option<u64>,
+    evicted: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -118,7 +131,7 @@ struct Document<'a> {
     params: Pairs<'a>,
     task: Task,
     classes: Option<&'a [String]>,
-    class_counts: Option<Vec<usize>>,
+    class_counts: Option<Vec<u64>>,
     stream: &'static str,
     complete: bool,
     warnings: &'a [String],
@@ -134,10 +147,10 @@ struct Document<'a> {
     covariates: Vec<Covariate<'a>>,
     intercept: Weights<'a>,
     final_loss: Option<f64>,
-    substitutions: u64,
-    dropped: Dropped,
+    substitutions: Option<u64>,
+    dropped: Fates,
     metrics: Pairs<'a>,
-    trace: &'a [TracePoint],
+    trace: Option<&'a [TracePoint]>,
     run: &'a Run,
 }
 
@@ -198,8 +211,33 @@ impl Outcome<'_> {
         Some(groups)
     }
 
-    fn class_counts(&self) -> Option<Vec<usize>> {
-        self.target.classes().map(|_| self.target.class_counts())
+    fn class_counts(&self) -> Option<Vec<u64>> {
+        if self.of_rows() {
+            return self.rows.classes.clone();
+        }
+        self.target.classes()?;
+        Some(self.target.class_counts().into_iter().map(|count| count as u64).collect())
+    }
+
+    /// Whether rows flowed past, and features were not decided on one by one.
+    fn of_rows(&self) -> bool {
+        self.stream == "samples"
+    }
+
+    fn fates(&self) -> Fates {
+        let dropped = self.report.lanes[0].dropped;
+        if !self.of_rows() {
+            let Dropped { weak, redundant, constant, missing, evicted } = dropped;
+            let [weak, redundant, constant, missing, evicted] =
+                [weak, redundant, constant, missing, evicted].map(Some);
+            return Fates { weak, redundant, constant, missing, evicted };
+        }
+        let selection = self.selection();
+        let kept = (selection.selected.len() + selection.always.len()) as u64;
+        let left = self.report.features_seen.saturating_sub(kept);
+        let weak = selection.constant.map(|constant| left.saturating_sub(constant));
+        let none = None;
+        Fates { weak, constant: selection.constant, redundant: none, missing: none, evicted: none }
     }
 
     fn feature<'a>(&'a self, feature: &'a Selected) -> Feature<'a> {
@@ -250,10 +288,10 @@ impl Outcome<'_> {
             covariates: selection.covariates.iter().map(|c| self.covariate(c)).collect(),
             intercept: Weights::new(&selection.intercept, self.many()),
             final_loss: selection.loss,
-            substitutions: selection.substitutions,
-            dropped: lane.dropped,
+            substitutions: (!self.of_rows()).then_some(selection.substitutions),
+            dropped: self.fates(),
             metrics: Pairs(&selection.metrics),
-            trace: &lane.trace,
+            trace: (!self.of_rows()).then_some(&lane.trace),
             run: self.run,
         };
         let mut text = serde_json::to_vec_pretty(&document)

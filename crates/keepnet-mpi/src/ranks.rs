@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use keepnet::learn::{RowCounts, SavedAverages};
+use keepnet::learn::{RowFilter, SavedAverages};
 use keepnet::registry::{self, MethodInfo, MethodSpec, Stream};
 use keepnet::select::asy_os::{AsyOsParams, Centre, Seen, Share, Worker};
 use keepnet::select::os::OsParams;
@@ -137,22 +137,19 @@ impl Runner for Ranks {
         if !self.leads() {
             let report = &share.report;
             let times = (report.read.as_secs_f64(), report.learn.as_secs_f64());
-            let part = (share.averages.to_bytes()?, report.counts, report.complete, times);
+            let part = (share.averages.to_bytes()?, &report.filter, report.complete, times);
             wire::send(0, REPORT, &encode(&part)?);
             return Ok(None);
         }
         // In the order of the ranks, so that every run adds up in the same order.
         for rank in 1..=self.workers {
             let bytes = wire::receive(rank as i32, REPORT)?;
-            type Part = (Vec<u8>, RowCounts, bool, (f64, f64));
-            let (averages, counts, complete, (read, learn)): Part = decode(&bytes)?;
+            type Part = (Vec<u8>, RowFilter, bool, (f64, f64));
+            let (averages, filter, complete, (read, learn)): Part = decode(&bytes)?;
             share.averages.merge(&SavedAverages::from_bytes(&averages)?)?;
             let report = &mut share.report;
-            report.counts.input += counts.input;
-            report.counts.used += counts.used;
-            report.counts.without_target += counts.without_target;
-            report.counts.dropped += counts.dropped;
-            report.counts.filled += counts.filled;
+            report.filter.add(&filter);
+            report.counts = report.filter.counts();
             report.complete &= complete;
             report.read = report.read.max(Duration::from_secs_f64(read));
             report.learn = report.learn.max(Duration::from_secs_f64(learn));

@@ -19,6 +19,8 @@ pub struct Report {
     substitutions: u64,
     diverged: bool,
     dropped: Dropped,
+    /// What became of features that are always kept and were not.
+    lost: Vec<String>,
     trace: Vec<TracePoint>,
     features_seen: u64,
     scans: u32,
@@ -41,6 +43,7 @@ impl Report {
             substitutions: worker.substitutions(),
             diverged: worker.diverged(),
             dropped: lane.dropped,
+            lost: lost_here(&lane.selection.warnings),
             trace: lane.trace.clone(),
             features_seen: run.features_seen,
             scans: run.scans,
@@ -72,7 +75,7 @@ pub fn together(
         ours.iter_mut().zip(&report.prediction).for_each(|(sum, part)| *sum += part);
     }
     let kept: Vec<&Kept> = reports.iter().flat_map(|report| &report.kept).collect();
-    let selection = merge(Merged {
+    let mut selection = merge(Merged {
         params,
         frame: &frame,
         outputs: &outputs,
@@ -86,6 +89,7 @@ pub fn together(
         ours: &ours,
         centres: u,
     })?;
+    selection.warnings.extend(lost(&reports));
     let most = |of: fn(&Report) -> f64| reports.iter().map(of).fold(0.0, f64::max);
     let lane = LaneReport { selection, dropped: dropped(&reports), trace: trace(&reports) };
     Ok(RunReport {
@@ -97,6 +101,21 @@ pub fn together(
         read: Duration::from_secs_f64(most(|report| report.read)),
         select: Duration::from_secs_f64(most(|report| report.select)),
     })
+}
+
+fn lost_here(warnings: &[String]) -> Vec<String> {
+    warnings.iter().filter(|line| line.contains("is always kept")).cloned().collect()
+}
+
+/// What any worker says of the features that came to it; of others that they came to nobody.
+fn lost(reports: &[Report]) -> Vec<String> {
+    let mut out: Vec<String> = reports.iter().flat_map(|report| report.lost.clone()).collect();
+    out.sort_unstable();
+    out.dedup();
+    out.retain(|line| {
+        !line.ends_with("has not come") || reports.iter().all(|report| report.lost.contains(line))
+    });
+    out
 }
 
 fn dropped(reports: &[Report]) -> Dropped {

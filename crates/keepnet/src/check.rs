@@ -13,6 +13,8 @@
 mod missing;
 pub(crate) mod offset;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::{ColumnBlock, FeatureId, RawColumn};
@@ -38,6 +40,12 @@ pub struct ColumnStats {
 }
 
 impl ColumnStats {
+    /// Whether statistics that were read back can be those of a column.
+    pub(crate) fn sound(&self) -> bool {
+        let finite = self.mean.is_finite() && self.shift.is_finite() && self.variance.is_finite();
+        finite && self.variance >= 0.0
+    }
+
     /// Weighted mean of the values as they came.
     #[must_use]
     pub fn original_mean(&self) -> f64 {
@@ -61,7 +69,7 @@ pub struct Feature<'a> {
     /// Its identity.
     pub id: FeatureId,
     /// Its name.
-    pub name: std::borrow::Cow<'a, str>,
+    pub name: Cow<'a, str>,
     /// Place of its file in [`crate::FeatureSource::sources`].
     pub source: u32,
     /// Place in the scan at which it arrived.
@@ -141,7 +149,7 @@ pub struct CheckedBlock<'a> {
     /// Features to offer, in arrival order.
     pub features: Vec<Feature<'a>>,
     /// Columns that were dropped, with their names and places in the scan.
-    pub dropped: Vec<(FeatureId, &'a str, u64, Reason)>,
+    pub dropped: Vec<(FeatureId, Cow<'a, str>, u64, Reason)>,
 }
 
 /// What comes of a column that passes.
@@ -332,7 +340,9 @@ pub fn check_block_for<'a>(
                 out.features.push(passed.feature);
                 out.features.extend(passed.indicator.map(|feature| *feature));
             }
-            Err(reason) => out.dropped.push((raw.id, &raw.name, first + at as u64, reason)),
+            Err(reason) => {
+                out.dropped.push((raw.id, raw.name.as_str().into(), first + at as u64, reason))
+            }
         }
         Ok(())
     };

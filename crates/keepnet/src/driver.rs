@@ -8,6 +8,7 @@
 
 mod log;
 mod observer;
+mod pins;
 mod pushed;
 
 pub use log::{Dropped, TracePoint};
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::block::ColumnBlock;
-use crate::check::{CheckPolicy, CheckedBlock, Wants, check_block_for};
+use crate::check::{CheckPolicy, Wants, check_block_for};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, WholeGroups};
 use crate::order::Order;
@@ -192,6 +193,9 @@ impl<'a> Driver<'a> {
         if lanes.len() != self.lanes.len() {
             return Err(Error::Snapshot("it has another number of selectors".into()));
         }
+        let features = self.source.features().unwrap_or(u64::MAX);
+        let inside = position.scan <= self.options.scans && position.in_scan <= features;
+        snapshot::ensure(inside, "it is past the end of the stream")?;
         for (lane, (log, state)) in self.lanes.iter_mut().zip(lanes) {
             lane.selector.restore(&state)?;
             lane.log = log;
@@ -306,8 +310,12 @@ impl<'a> Driver<'a> {
             let (glances, centres) = (lane.selector.glances(), lane.selector.centres());
             let wants = Wants { glances, centres };
             let mut checked = check_block_for(block, first, &lane.problem, &lane.policy, wants)?;
+            let mark = lane.log.pins.mark();
             if !lane.always.is_empty() {
-                pin(&mut checked, &lane.always);
+                let always = |name: &str| lane.always.contains(name);
+                // A method without a model has no intercept to do without.
+                let centred = centres || lane.selector.status().loss.is_none();
+                lane.log.pins.admit(&mut checked, always, &lane.problem, centred);
             }
             if let Some(groups) = &mut self.groups {
                 groups.assign(&mut checked, block, first)?;
@@ -316,7 +324,10 @@ impl<'a> Driver<'a> {
                 checked.compact();
             }
             outcomes.clear();
-            lane.selector.offer_block(&checked, &mut outcomes)?;
+            if let Err(error) = lane.selector.offer_block(&checked, &mut outcomes) {
+                lane.log.pins.back_to(mark);
+                return Err(error);
+            }
             debug_assert!(outcomes.is_empty() || outcomes.len() == checked.features.len());
             let mut report = |id, name: &str, outcome: &Outcome| {
                 observer.decision(&Decision { lane: at, scan, id, name, outcome })
@@ -355,7 +366,9 @@ impl<'a> Driver<'a> {
     fn report(&self, complete: bool) -> Result<RunReport> {
         let mut lanes = Vec::with_capacity(self.lanes.len());
         for lane in &self.lanes {
-            let selection = lane.selector.selection()?;
+            let mut selection = lane.selector.selection()?;
+            let lost = lane.log.pins.warnings(&lane.always, &selection);
+            selection.warnings.extend(lost);
             let kept: HashSet<_> =
                 selection.selected.iter().chain(&selection.always).map(|s| s.id).collect();
             let mut dropped = lane.log.dropped;
@@ -388,10 +401,4 @@ fn settle(
         observer.decision(&Decision { lane: at, scan, id: *id, name, outcome })?;
     }
     Ok(())
-}
-
-fn pin(checked: &mut CheckedBlock<'_>, always: &HashSet<String>) {
-    for feature in &mut checked.features {
-        feature.pinned = always.contains(feature.name.as_ref());
-    }
 }

@@ -8,6 +8,7 @@ use crate::budget::Budget;
 use crate::check::{ColumnStats, Feature};
 use crate::column::{Column, ColumnData};
 use crate::error::Result;
+use crate::snapshot::ensure;
 
 /// One held column with all that a result says about it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,13 +60,21 @@ impl KeptSet {
     }
 
     /// Completes a set that was read back: its index, and the budget of the run that goes on.
-    #[must_use]
-    pub fn resumed(mut self, mut budget: Budget) -> Self {
+    /// Refused where its columns are not of `rows` rows, or no columns at all.
+    pub fn resumed(mut self, mut budget: Budget, rows: usize) -> Result<Self> {
+        for kept in &self.slots {
+            let whole = kept.data.sound() && kept.data.finite();
+            let fits = whole && kept.column().rows() == rows && kept.stats.sound();
+            ensure(fits, "a kept column has other rows or no numbers")?;
+        }
+        budget.check(self.bytes(), "the kept set")?;
         budget.reset(self.bytes());
         self.budget = budget;
         let ids = self.slots.iter().enumerate();
         self.by_id = ids.filter_map(|(slot, kept)| Some((kept.id?, slot))).collect();
-        self
+        let named = self.slots.iter().filter(|kept| kept.id.is_some()).count();
+        ensure(self.by_id.len() == named, "a feature is kept twice")?;
+        Ok(self)
     }
 
     /// The budget as it was given.

@@ -20,6 +20,18 @@ impl Square {
         Self { stride: n, data: vec![0.0; n * n] }
     }
 
+    /// Whether a matrix that was read back has room for `n` rows.
+    #[must_use]
+    pub fn room(&self, n: usize) -> bool {
+        self.stride >= n && self.stride.checked_mul(self.stride) == Some(self.data.len())
+    }
+
+    /// The same, and it has nothing but finite numbers.
+    #[must_use]
+    pub fn sound(&self, n: usize) -> bool {
+        self.room(n) && self.data.iter().all(|v| v.is_finite())
+    }
+
     /// Makes room for `n` rows, keeping what is there.
     pub fn reserve(&mut self, n: usize) {
         if n <= self.stride {

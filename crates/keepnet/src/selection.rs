@@ -1,5 +1,7 @@
 //! What a method would keep: the same type from columns or rows, from any method.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::block::FeatureId;
@@ -19,6 +21,18 @@ pub enum Value {
     Text(String),
     /// Several numbers.
     List(Vec<f64>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(v) => write!(f, "{v}"),
+            Self::Int(v) => write!(f, "{v}"),
+            Self::Float(v) => write!(f, "{v}"),
+            Self::Text(v) => write!(f, "{v}"),
+            Self::List(v) => write!(f, "{v:?}"),
+        }
+    }
 }
 
 macro_rules! value_from {
@@ -63,8 +77,8 @@ pub struct Selected {
     pub p_value: Option<f64>,
     /// Weighted mean.
     pub mean: f64,
-    /// Missing values.
-    pub missing: u32,
+    /// Missing values, where they were counted.
+    pub missing: Option<u32>,
 }
 
 impl Selected {
@@ -82,7 +96,7 @@ impl Selected {
             score: 0.0,
             p_value: None,
             mean: kept.stats.original_mean(),
-            missing: kept.stats.missing,
+            missing: Some(kept.stats.missing),
         })
     }
 }
@@ -119,6 +133,8 @@ pub struct Selection {
     pub loss: Option<f64>,
     /// Features that replaced another.
     pub substitutions: u64,
+    /// Features without variation, where the method, not the driver, counts them.
+    pub constant: Option<u64>,
     /// Further numbers of the method, for its part of the result.
     pub metrics: Vec<(&'static str, Value)>,
     /// What the user should know.

@@ -29,6 +29,15 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     postcard::from_bytes(bytes).map_err(|e| Error::Snapshot(format!("it is damaged ({e})")))
 }
 
+/// Refuses a state whose parts do not fit together: its checksum is right, so it was not damaged
+/// on the way but made by something else. Indices and lengths may be relied on after this.
+pub fn ensure(fits: bool, what: &str) -> Result<()> {
+    match fits {
+        true => Ok(()),
+        false => Err(Error::Snapshot(format!("it is no state of this run ({what})"))),
+    }
+}
+
 /// What a saved state belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {

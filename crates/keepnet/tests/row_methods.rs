@@ -233,6 +233,8 @@ fn what_cannot_be_is_refused_with_a_reason() {
 fn weights(name: &str, spec: &MethodSpec, classes: bool, rows: &[([f64; 2], f64)]) -> Vec<f64> {
     let problem = if classes { RowProblem::binary(2) } else { RowProblem::regression(2) };
     let method = registry::find(name).unwrap();
+    // The rule itself, on the rows as they are.
+    let spec = &spec.clone().set("standardise", false);
     let mut learner = registry::make_rows(method, spec, &problem, Budget::unlimited()).unwrap();
     for (x, y) in rows {
         let mut block = RowBlock::new(2, 1);

@@ -53,13 +53,8 @@ pub fn extract(args: &ExtractArgs) -> Result<()> {
     let total = start.elapsed().as_secs_f64();
     let parts = Parts {
         seconds: Seconds { total, read: 0.0, select: total },
-        rows: Rows {
-            input: rows,
-            used: rows,
-            matched_by: "position".into(),
-            masked_target: 0,
-            unmatched: 0,
-        },
+        // Averages know the rows that they are of, not those that were left out.
+        rows: Rows { input: rows, used: rows, matched_by: "position".into(), ..Rows::default() },
         seed: 0,
         complete: true,
     };

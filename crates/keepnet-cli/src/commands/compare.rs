@@ -156,7 +156,8 @@ fn dataset(
         ([], None) => None,
         _ => Some(Names::read(&mut source)?),
     };
-    passes.begin(&named.name, keepnet::FeatureSource::fingerprint(&source), &splits);
+    let fingerprint = keepnet::FeatureSource::fingerprint(&source);
+    passes.begin(asked.entrants.len(), &named.name, fingerprint, &splits);
     let mut found = select(asked, &mut source, (&problem, &splits), (steps, passes))?;
     let on_rows = asked.entrants.iter().enumerate();
     for (place, entrant) in on_rows.filter(|(_, e)| e.info.stream == Stream::Samples) {

@@ -122,7 +122,7 @@ fn outside(features: &[(FeatureId, String)]) -> Selection {
         score: 0.0,
         p_value: None,
         mean: f64::NAN,
-        missing: 0,
+        missing: None,
     };
     let selected = features.iter().enumerate().map(feature).collect();
     Selection { method: "external", selected, ..Selection::default() }

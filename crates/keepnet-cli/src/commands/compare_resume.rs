@@ -8,6 +8,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use keepnet::selection::{CovariateWeight, Selected, Selection};
+use keepnet::snapshot::ensure;
 use keepnet::{FeatureId, Result};
 use keepnet_eval::Found;
 use keepnet_eval::splits::Split;
@@ -69,7 +70,7 @@ fn selected((order, feature): (usize, &Feature)) -> Selected {
         score: f64::from_bits(feature.score),
         p_value: None,
         mean: f64::from_bits(feature.mean),
-        missing: 0,
+        missing: None,
     }
 }
 
@@ -116,6 +117,19 @@ impl From<&Cell> for Found {
 pub struct Passes {
     journal: Journal<Vec<Cell>>,
     place: String,
+    entrants: usize,
+    splits: usize,
+}
+
+impl Cell {
+    /// Whether it can be of a comparison of so many methods and splits.
+    fn fits(&self, entrants: usize, splits: usize) -> bool {
+        let outputs = self.intercept.len();
+        let features = self.selected.iter().chain(&self.always);
+        let mut weights = features.map(|feature| feature.coefficient.len());
+        let even = weights.all(|weights| weights == 0 || outputs == 0 || weights == outputs);
+        self.entrant < entrants && self.split < splits && even
+    }
 }
 
 impl Passes {
@@ -133,11 +147,12 @@ impl Passes {
             )
         );
         let journal = Journal::open(args.checkpoint.as_deref(), &identity)?;
-        Ok(Self { journal, place: String::new() })
+        Ok(Self { journal, place: String::new(), entrants: 0, splits: 0 })
     }
 
-    /// The next passes are on this data set, these values and these splits.
-    pub fn begin(&mut self, dataset: &str, fingerprint: u64, splits: &[Split]) {
+    /// The next passes are of so many methods on this data set, these values and these splits.
+    pub fn begin(&mut self, entrants: usize, dataset: &str, fingerprint: u64, splits: &[Split]) {
+        (self.entrants, self.splits) = (entrants, splits.len());
         let mut hash = DefaultHasher::new();
         fingerprint.hash(&mut hash);
         splits.iter().for_each(|split| (&split.train, &split.test).hash(&mut hash));
@@ -152,6 +167,8 @@ impl Passes {
     ) -> Result<Vec<Found>> {
         let key = format!("{}, {name}", self.place);
         if let Some(cells) = self.journal.get(&key) {
+            let fit = cells.iter().all(|cell| cell.fits(self.entrants, self.splits));
+            ensure(fit, "the checkpoint has a selection of no method or split; remove it")?;
             return Ok(cells.iter().map(Found::from).collect());
         }
         let found = run()?;

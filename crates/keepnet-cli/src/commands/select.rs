@@ -3,7 +3,7 @@
 //! Everything that can be wrong is found in this order: flags, outputs, files, join, memory;
 //! only then does the run start.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use keepnet::registry::{MethodInfo, MethodSpec};
 use keepnet::snapshot::Identity;
 use keepnet::{
     CheckPolicy, Error, FeatureSource, Groups, Lane, Order, Problem, Result, RunOptions, RunReport,
+    Value,
 };
 use keepnet_io::{Joined, OpenOptions, TableSource};
 
@@ -114,7 +115,8 @@ fn select(asked: &Asked<'_>, runner: &dyn Runner, start: Instant) -> Result<()> 
     let reporter = Reporter::new(args.output.progress, args.output.quiet || !runner.leads());
     let mut watch = Watch::new(reporter, asked.time.map(|limit| (start, limit)));
     if let Some(path) = &args.run.checkpoint {
-        let mut identity = identity(asked, &opened, scans, &order, width);
+        let method = in_force(&asked.spec, lane.selector.selection()?.params);
+        let mut identity = identity(asked, &opened, &method, scans, &order, width);
         identity.settings += &runner.identity();
         watch.checkpoint = Some(Checkpoint::new(path, identity, asked.every));
     }
@@ -169,7 +171,8 @@ fn open(asked: &Asked<'_>) -> Result<Opened> {
     dataset.knows(&always, &joined.not_features)?;
     let source = dataset.source(&joined.not_features)?;
     let Joined { problem, matched_by, input, used, masked_target, unmatched, .. } = joined;
-    let rows = Rows { input, used, matched_by, masked_target, unmatched };
+    let (masked_target, unmatched) = (Some(masked_target), Some(unmatched));
+    let rows = Rows { input, used, matched_by, masked_target, unmatched, classes: None };
     let (task_reason, notes) = (joined.task_reason, joined.notes);
     Ok(Opened { source, problem, rows, task_reason, notes, files, kinds, bytes, always })
 }
@@ -178,6 +181,7 @@ fn open(asked: &Asked<'_>) -> Result<Opened> {
 fn identity(
     asked: &Asked<'_>,
     opened: &Opened,
+    method: &BTreeMap<String, String>,
     scans: u32,
     order: &Order,
     width: usize,
@@ -191,13 +195,7 @@ fn identity(
     let mut always: Vec<_> = opened.always.iter().map(String::as_str).collect();
     always.sort_unstable();
     let mut settings = format!("method={} scans={scans} seed={}", asked.method.name, spec.seed);
-    if let Some(k) = spec.k {
-        settings += &format!(" k={k}");
-    }
-    if let Some(loss) = spec.loss {
-        settings += &format!(" loss={}", loss.name());
-    }
-    for (name, value) in &spec.settings {
+    for (name, value) in method {
         settings += &format!(" {name}={value}");
     }
     settings += &format!(" order={order} missing={}", args.method.missing);
@@ -223,6 +221,16 @@ fn identity(
         problem: checkpoint::problem_hash(&opened.problem),
         settings,
     }
+}
+
+/// The method's settings as they are in force: a default may come from the machine, such as the
+/// number of workers from that of its cores, and is as good as one that was asked for.
+fn in_force(spec: &MethodSpec, params: Vec<(&'static str, Value)>) -> BTreeMap<String, String> {
+    let mut all = spec.settings.clone();
+    all.extend(spec.loss.map(|loss| ("loss".into(), loss.name().into())));
+    all.extend(params.into_iter().map(|(name, value)| (name.into(), value.to_string())));
+    all.extend(spec.k.map(|k| ("k".into(), k.to_string())));
+    all
 }
 
 /// The name of a path's extension in lower case.

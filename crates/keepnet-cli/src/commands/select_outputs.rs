@@ -48,14 +48,7 @@ pub fn dry_run(
             format!("classification into {}", names.join(", "))
         }
     };
-    let text = |value: &Value| match value {
-        Value::Bool(v) => v.to_string(),
-        Value::Int(v) => v.to_string(),
-        Value::Float(v) => v.to_string(),
-        Value::Text(v) => v.clone(),
-        Value::List(v) => format!("{v:?}"),
-    };
-    let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={}", text(v))).collect();
+    let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let features = opened.source.features().map_or("unknown".into(), |n| n.to_string());
     let limit = plan.limit.map_or("no limit".into(), |limit| format!("limit {}", Bytes(limit)));
     let read = opened.source.scan_bytes().unwrap_or(opened.bytes);
@@ -68,7 +61,11 @@ pub fn dry_run(
             "rows",
             format!(
                 "{} in the input, {} used, {} without target, {} unmatched; matched by {}",
-                rows.input, rows.used, rows.masked_target, rows.unmatched, rows.matched_by
+                rows.input,
+                rows.used,
+                rows.masked_target.unwrap_or(0),
+                rows.unmatched.unwrap_or(0),
+                rows.matched_by
             ),
         ),
         ("task", format!("{task} ({})", opened.task_reason)),
@@ -98,7 +95,7 @@ pub fn dry_run(
 pub fn warnings(asked: &Asked<'_>, opened: &Opened, report: &RunReport) -> Vec<String> {
     let spec = &asked.spec;
     let integral = opened.source.integral();
-    keepnet_io::result::warnings(&opened.notes, spec, integral, &opened.always, report)
+    keepnet_io::result::warnings(&opened.notes, spec, integral, report)
 }
 
 /// Writes every output: all temporary files first, then all names.

@@ -55,6 +55,11 @@ fn refuse(args: &SelectArgs) -> Result<()> {
         ("max-missing", args.method.max_missing.is_some(), plain),
         ("min-count", args.method.min_count != 1, plain),
         (
+            "groups",
+            args.method.groups.is_some(),
+            "a method on features: a method on rows weighs features one by one",
+        ),
+        (
             "decisions",
             args.output.decisions.is_some(),
             "--every N with a method on rows: features are not decided on one by one",
@@ -203,7 +208,8 @@ fn select(
         let identity = identity(args, method, spec, &source)?;
         watch.checkpoint = Some(Checkpoint::new(path, identity, args.run.every()?));
     }
-    let row_options = RowOptions { missing, every: args.output.every, ..RowOptions::default() };
+    let (every, classes) = (args.output.every, problem.classes.len());
+    let row_options = RowOptions { missing, every, classes, ..RowOptions::default() };
     let reason = source.task_reason().to_string();
     let files: Vec<String> = source.files().map(String::from).collect();
     let mut share = runner.rows().map(|share| RowShare::new(&mut source, share));
@@ -224,8 +230,10 @@ fn select(
         learner.load(all.averages.averages)?;
         report = all.report;
     }
-    let selection = learner.selection()?;
+    let mut selection = learner.selection()?;
+    report.filter.tell(&mut selection);
     signals::enter(Phase::Writing);
+    let joined = source.unmatched();
     if let Some(path) = &args.output.averages {
         let saved = averages(learner.as_ref(), &problem, "averages")?;
         atomic::write(path, &saved.to_bytes()?)?;
@@ -235,8 +243,8 @@ fn select(
         let table = outputs::reduced(path, &mut source, &selection, row_options, used)?;
         atomic::publish(vec![table])?;
     }
-    let matched_by = source.matched_by();
-    let shown = Shown { problem: &problem, files: &files, matched_by, args, start };
+    let rows = Rows::joined(&report.counts, source.matched_by(), joined).counted(&report.filter);
+    let shown = Shown { problem: &problem, files: &files, rows, args, start };
     shown.write(&report, selection, &reason, &watch.course.points)?;
     if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
         checkpoint.remove()?;
@@ -267,36 +275,43 @@ fn identity(
     source: &RowStream,
 ) -> Result<Identity> {
     let problem = source.problem();
-    let names = checkpoint::text_hash(&format!("{:?}{:?}", problem.names, problem.classes));
-    let mut settings = format!(
-        "method={} k={:?} loss={:?} seed={} set={:?} missing={} memory={:?} weight={:?} offset={:?} class-weight={:?}",
-        method.name,
-        spec.k,
-        spec.loss,
-        spec.seed,
-        spec.settings,
-        args.method.missing,
-        args.run.memory,
-        args.rows.sample_weight,
-        args.rows.offset,
-        args.rows.class_weight
-    );
+    let (names, classes, target) = (&problem.names, &problem.classes, &problem.target);
+    let hash = checkpoint::text_hash(&format!("{names:?}{classes:?}{target:?}"));
+    let (rows, input) = (&args.rows, &args.input);
     let always: BTreeSet<String> = args.method.always()?.into_iter().collect();
-    if !always.is_empty() || problem.covariates > 0 {
-        settings += &format!(" always={always:?} covar={:?}", args.rows.covar);
-    }
-    if !args.input.key.is_empty() {
-        settings += &format!(" key={:?}", args.input.key);
-    }
+    let settings: Vec<String> = [
+        ("method", method.name.to_string()),
+        ("k", format!("{:?}", spec.k)),
+        ("loss", format!("{:?}", spec.loss)),
+        ("seed", spec.seed.to_string()),
+        ("set", format!("{:?}", spec.settings)),
+        ("missing", args.method.missing.clone()),
+        ("memory", format!("{:?}", args.run.memory()?)),
+        ("target", format!("{:?}", rows.target)),
+        ("task", format!("{:?}", problem.task())),
+        ("weight", format!("{:?}", rows.sample_weight)),
+        ("offset", format!("{:?}", rows.offset)),
+        ("class-weight", format!("{:?}", rows.class_weight)),
+        ("covar", format!("{:?}", rows.covar)),
+        ("always", format!("{always:?}")),
+        ("key", format!("{:?}", input.key)),
+        ("columns", format!("{:?}", input.columns)),
+        ("exclude", format!("{:?}", input.exclude)),
+        ("categorical", format!("{:?}", input.categorical)),
+        ("format", format!("{:?}", input.format)),
+    ]
+    .map(|(name, value)| format!("{name}={value}"))
+    .into();
+    let settings = settings.join(" ");
     let version = env!("CARGO_PKG_VERSION").into();
-    Ok(Identity { version, data: source.fingerprint(), problem: names, settings })
+    Ok(Identity { version, data: source.fingerprint(), problem: hash, settings })
 }
 
 /// The outputs of a run on rows.
 struct Shown<'a> {
     problem: &'a RowProblem,
     files: &'a [String],
-    matched_by: &'a str,
+    rows: Rows,
     args: &'a SelectArgs,
     start: Instant,
 }
@@ -309,9 +324,8 @@ impl Shown<'_> {
         reason: &str,
         course: &[TracePoint],
     ) -> Result<()> {
-        let counts = &report.counts;
-        let warnings = keepnet_io::result::row_warnings(&selection, counts);
-        let rows = Rows { matched_by: self.matched_by.into(), ..Rows::of(counts) };
+        let mut warnings = self.rows.notes();
+        warnings.extend(keepnet_io::result::row_warnings(&selection, &report.counts));
         let seconds = Seconds {
             total: self.start.elapsed().as_secs_f64(),
             read: report.read.as_secs_f64(),
@@ -325,7 +339,12 @@ impl Shown<'_> {
             aside: flags.every.is_some(),
             report: flags.report.as_deref().map(|path| (path, course)),
         };
-        let parts = Parts { seconds, rows, seed: self.args.run.seed, complete: report.complete };
+        let parts = Parts {
+            seconds,
+            rows: self.rows.clone(),
+            seed: self.args.run.seed,
+            complete: report.complete,
+        };
         if !flags.quiet && !reason.is_empty() {
             let task =
                 if self.problem.classes.is_empty() { "regression" } else { "classification" };

@@ -53,6 +53,6 @@ fn record(outcome: &Outcome<'_>, feature: &Selected, always: bool, outputs: usiz
     record.push(feature.score.to_string());
     record.push(optional(feature.p_value));
     record.push(feature.mean.to_string());
-    record.push(feature.missing.to_string());
+    record.push(feature.missing.map_or(String::new(), |count| count.to_string()));
     record
 }

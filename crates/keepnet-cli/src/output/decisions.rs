@@ -36,7 +36,7 @@ impl Decisions {
             Verdict::Held => ("held", None, None),
             Verdict::Dropped(reason) => {
                 let by = match reason {
-                    Reason::Redundant { by } => Some(by.index),
+                    Reason::Redundant { by } => by.map(|by| by.index),
                     _ => None,
                 };
                 ("dropped", Some(reason.word()), by)

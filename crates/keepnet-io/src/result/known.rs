@@ -1,10 +1,9 @@
 //! What a result says besides the selection: warnings, rows by their fate, a run on rows.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use keepnet::driver::{Dropped, LaneReport};
-use keepnet::learn::RowCounts;
+use keepnet::learn::{RowCounts, RowFilter};
 use keepnet::registry::MethodSpec;
 use keepnet::selection::{Selection, Value};
 use keepnet::{RowProblem, RunReport, Target};
@@ -17,7 +16,6 @@ pub fn warnings(
     notes: &[String],
     spec: &MethodSpec,
     integral: bool,
-    always: &HashSet<String>,
     report: &RunReport,
 ) -> Vec<String> {
     let mut warnings = notes.to_vec();
@@ -34,13 +32,6 @@ pub fn warnings(
             false => "not every column is an integer, bool or code",
         };
         warnings.push(format!("measure {measure}, as {why}; --measure chooses another"));
-    }
-    let found: HashSet<_> = selection.always.iter().map(|f| f.name.as_str()).collect();
-    let mut lost: Vec<_> = always.iter().filter(|name| !found.contains(name.as_str())).collect();
-    lost.sort_unstable();
-    for name in lost {
-        warnings
-            .push(format!("--always {name:?} did not come, or was dropped as constant or missing"));
     }
     for warning in &selection.warnings {
         if !warnings.contains(warning) {
@@ -64,16 +55,40 @@ pub fn row_warnings(selection: &Selection, counts: &RowCounts) -> Vec<String> {
 }
 
 impl Rows {
-    /// Rows of a stream, by their fate.
+    /// Rows of a stream that were matched by position, by their fate.
     #[must_use]
     pub fn of(counts: &RowCounts) -> Self {
+        Self::joined(counts, "position", 0)
+    }
+
+    /// Rows of a stream, of which some had no match by key.
+    #[must_use]
+    pub fn joined(counts: &RowCounts, matched_by: &str, unmatched: u64) -> Self {
         Self {
             input: counts.input as usize,
             used: counts.used as usize,
-            matched_by: "position".into(),
-            masked_target: counts.without_target as usize,
-            unmatched: 0,
+            matched_by: matched_by.into(),
+            masked_target: Some(counts.without_target.saturating_sub(unmatched) as usize),
+            unmatched: Some(unmatched as usize),
+            classes: None,
         }
+    }
+
+    /// The same with the rows of each class that a run counted.
+    #[must_use]
+    pub fn counted(self, filter: &RowFilter) -> Self {
+        Self { classes: filter.class_counts().map(<[u64]>::to_vec), ..self }
+    }
+
+    /// What the user should know of rows that were left out.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let note = |count: Option<usize>, what: &str| {
+            let count = count.filter(|count| *count > 0)?;
+            Some(format!("{count} rows have no {what} and are left out"))
+        };
+        let masked = note(self.masked_target, "target");
+        masked.into_iter().chain(note(self.unmatched, "match by key")).collect()
     }
 }
 

@@ -1,11 +1,15 @@
 //! What is asked of a row stream: which column or file is the target, and which are features.
 
+use std::collections::HashSet;
+
 use keepnet::{Error, LossKind, Result, Task};
 
 use super::beside::Beside;
+use super::open_one;
 use crate::dataset::ColumnKind;
 use crate::find::split;
 use crate::names::{NameSet, no_column_or_file};
+use crate::series::SeriesValues;
 use crate::svm::LABEL;
 use crate::{Categorical, Format, OpenOptions};
 
@@ -18,9 +22,9 @@ pub struct RowSpec {
     pub task: Option<Task>,
     /// The loss, where it was named; it can decide the task.
     pub loss: Option<LossKind>,
-    /// A column of weights.
+    /// Weights, written as the target is.
     pub weight: Option<String>,
-    /// A column that the prediction is added to; for numbers only.
+    /// What the prediction is added to, written as the target is; for numbers only.
     pub offset: Option<String>,
     /// Every class weighs the same; needs files, as the classes are counted beforehand.
     pub balanced: bool,
@@ -35,6 +39,68 @@ pub(crate) enum TargetAt {
     Column(usize),
     Label,
     Aside(Beside),
+}
+
+/// Where a number of each row is: in the stream, or in a file.
+pub(crate) enum NumberAt {
+    Column(usize),
+    Aside(Beside),
+}
+
+/// A number of each row that is no feature: its weight, or its offset.
+pub(crate) struct Extra {
+    /// What it is for, as in "the sample weight".
+    pub(crate) what: &'static str,
+    pub(crate) name: String,
+    pub(crate) at: NumberAt,
+}
+
+impl Extra {
+    /// Finds what was asked for: a column, a file, or `FILE:COLUMN`.
+    pub(crate) fn find(
+        asked: Option<&str>,
+        what: &'static str,
+        key: &[String],
+        columns: &[(String, ColumnKind)],
+        options: &OpenOptions,
+    ) -> Result<Option<Self>> {
+        let Some(asked) = asked else { return Ok(None) };
+        let text = |name: &str| Error::Data(format!("{what} {name:?} is text, expected numbers"));
+        if let Some(c) = columns.iter().position(|c| c.0 == asked) {
+            return match columns[c].1 {
+                ColumnKind::Text | ColumnKind::Other(_) => Err(text(asked)),
+                _ => Ok(Some(Self { what, name: asked.into(), at: NumberAt::Column(c) })),
+            };
+        }
+        let beside = one_column(asked, what, key, columns, options)?;
+        let name = beside.names[0].clone();
+        match beside.columns[0] {
+            SeriesValues::Text(_) => Err(text(&name)),
+            _ => Ok(Some(Self { what, name, at: NumberAt::Aside(beside) })),
+        }
+    }
+
+    /// The column of the stream that it takes up.
+    pub(crate) fn column(&self) -> Option<usize> {
+        match self.at {
+            NumberAt::Column(c) => Some(c),
+            NumberAt::Aside(_) => None,
+        }
+    }
+
+    /// The file that it is in.
+    pub(crate) fn aside(&self) -> Option<&Beside> {
+        match &self.at {
+            NumberAt::Column(_) => None,
+            NumberAt::Aside(beside) => Some(beside),
+        }
+    }
+
+    /// The error of a row whose number is `value`, which is no number.
+    pub(crate) fn missing(&self, row: u64) -> Error {
+        let Self { what, name, .. } = self;
+        Error::Data(format!("{what} {name:?} has a missing or infinite value at row {row}"))
+    }
 }
 
 /// One class or number as it stands in the data.
@@ -52,6 +118,11 @@ pub(crate) fn features(
 ) -> Result<Vec<usize>> {
     let only = NameSet::new(&options.columns, "columns")?;
     let not = NameSet::new(&options.exclude, "exclude")?;
+    if !only.is_empty() || !not.is_empty() {
+        let known: HashSet<&str> = columns.iter().map(|c| c.0.as_str()).collect();
+        only.check_known(&known).map_err(|e| e.at("--columns"))?;
+        not.check_known(&known).map_err(|e| e.at("--exclude"))?;
+    }
     let mut features = Vec::new();
     for (c, (name, kind)) in columns.iter().enumerate() {
         if taken(c) || options.key.contains(name) || not.contains(name) {
@@ -102,16 +173,71 @@ pub(crate) fn find_target(
     {
         return Ok(TargetAt::Column(c));
     }
-    let Some((path, column)) = split(&spec.target) else {
+    one_column(&spec.target, "the target", &spec.key, columns, options).map(TargetAt::Aside)
+}
+
+/// The one column that `FILE` or `FILE:COLUMN` stands for.
+fn one_column(
+    asked: &str,
+    what: &str,
+    key: &[String],
+    columns: &[(String, ColumnKind)],
+    options: &OpenOptions,
+) -> Result<Beside> {
+    let Some((path, column)) = split(asked) else {
         let names = columns.iter().map(|c| c.0.as_str());
-        return Err(no_column_or_file(&spec.target, names).at("the target"));
+        return Err(no_column_or_file(asked, names).at(what));
     };
     let names = column.map(|column| vec![column.to_string()]);
-    let beside = Beside::open(path, names, &spec.key, options)?;
+    let beside = Beside::open(path, names, key, options)?;
     if beside.names.len() != 1 {
         let count = beside.names.len();
         let what = format!("the file has {count} columns; say which with {path}:COLUMN");
         return Err(Error::Data(what).at(path));
     }
-    Ok(TargetAt::Aside(beside))
+    Ok(beside)
+}
+
+/// The columns of the stream: those of the first file, and of svm text the widest of all files.
+pub(crate) fn all_columns(
+    first: &[(String, ColumnKind)],
+    files: &[(String, Format)],
+) -> Result<Vec<(String, ColumnKind)>> {
+    let mut columns = first.to_vec();
+    if files.len() == 1 || files.iter().any(|(_, format)| *format != Format::Svm) {
+        return Ok(columns);
+    }
+    let range = |columns: &[(String, ColumnKind)]| {
+        let number = |c: Option<&(String, ColumnKind)>| c.and_then(|c| c.0.parse::<u32>().ok());
+        (number(columns.get(1)).unwrap_or(0), number(columns.last()).unwrap_or(0))
+    };
+    let (mut least, mut most) = range(first);
+    for (path, format) in &files[1..] {
+        let (low, high) = range(open_one(path, *format)?.columns());
+        (least, most) = (least.min(low), most.max(high));
+    }
+    columns.truncate(1);
+    columns.extend((least..=most).map(|j| (j.to_string(), ColumnKind::Float)));
+    Ok(columns)
+}
+
+/// What a run's target is, in words that are the same for every part of the rows.
+pub(crate) fn described(
+    target: &TargetAt,
+    columns: &[(String, ColumnKind)],
+    spec: &RowSpec,
+    (weight, offset): (&Option<Extra>, &Option<Extra>),
+) -> String {
+    let mut text = match target {
+        TargetAt::Column(c) => columns[*c].0.clone(),
+        TargetAt::Label => LABEL.into(),
+        TargetAt::Aside(beside) => beside.names[0].clone(),
+    };
+    for (extra, how) in [(offset, "less"), (weight, "weighed by")] {
+        extra.iter().for_each(|extra| text += &format!(" {how} {}", extra.name));
+    }
+    if spec.balanced {
+        text += " in balanced classes";
+    }
+    text
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use keepnet::{Error, Result};
 
-use super::{Chunk, ChunkValues};
+use super::Chunk;
 use crate::dataset::{ColumnKind, Dataset};
 use crate::find::split;
 use crate::keys::{by_key, key_of_number, row_keys};
@@ -63,11 +63,7 @@ impl KeyColumns {
             if part > 0 {
                 key.push('\u{1f}');
             }
-            let v = match &chunk.values {
-                ChunkValues::F32(v) => f64::from(v[at * self.width + c]),
-                ChunkValues::F64(v) => v[at * self.width + c],
-                ChunkValues::Sparse { .. } => f64::NAN,
-            };
+            let v = chunk.number(at, *c, self.width);
             if v.is_nan() {
                 return Ok(None);
             }
@@ -96,6 +92,11 @@ impl Matching {
             None if (row as usize) < self.rows => Ok(Some(row as usize)),
             None => Err(Error::Data(format!("{} ends before row {row} of the input", self.path))),
         }
+    }
+
+    /// Whether rows are matched by key, so that one may have no match.
+    pub(crate) fn keyed(&self) -> bool {
+        self.keys.is_some()
     }
 
     /// Refuses a stream that ended while the file has more rows.

@@ -132,17 +132,17 @@ impl RowStream {
         Ok(text.chain(numbers.iter().map(|v| (v + 0.0).to_string())).collect())
     }
 
-    /// The target of one row as it stands; `None` where it is missing.
+    /// The target of one row as it stands; `None` where it is missing, or where the row's key has
+    /// no match.
     pub(super) fn label(&self, chunk: &Chunk, at: usize, row: u64) -> Result<Option<Label>> {
+        if !self.matched(chunk, at, row)? {
+            return Ok(None);
+        }
         let number = |v: f64| (!v.is_nan()).then_some(Label::Number(v + 0.0));
         Ok(match (&self.target, &chunk.values) {
             (TargetAt::Label, ChunkValues::Sparse { labels, .. }) => number(labels[at]),
-            (TargetAt::Column(c), values) => {
-                let v = match values {
-                    ChunkValues::F32(v) => f64::from(v[at * self.columns.len() + c]),
-                    ChunkValues::F64(v) => v[at * self.columns.len() + c],
-                    ChunkValues::Sparse { .. } => f64::NAN,
-                };
+            (TargetAt::Column(c), _) => {
+                let v = chunk.number(at, *c, self.columns.len());
                 match self.columns[*c].1 {
                     ColumnKind::Text if v.is_nan() => None,
                     ColumnKind::Text => Some(Label::Text(chunk.texts[*c][v as usize].clone())),

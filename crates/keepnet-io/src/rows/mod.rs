@@ -20,7 +20,7 @@ mod svm;
 
 use keepnet::{Error, Result};
 
-use crate::dataset::ColumnKind;
+use crate::dataset::{ColumnKind, resolve};
 use crate::{Format, OpenOptions};
 
 pub use asked::RowSpec;
@@ -35,6 +35,17 @@ pub(crate) struct Chunk {
     pub(crate) values: ChunkValues,
     /// For each column the texts that its codes stand for; may be shorter than the columns.
     pub(crate) texts: Vec<Vec<Box<str>>>,
+}
+
+impl Chunk {
+    /// The number in column `c` of row `at`, where rows have `width` columns; sparse rows have none.
+    pub(crate) fn number(&self, at: usize, c: usize, width: usize) -> f64 {
+        match &self.values {
+            ChunkValues::F32(v) => f64::from(v[at * width + c]),
+            ChunkValues::F64(v) => v[at * width + c],
+            ChunkValues::Sparse { .. } => f64::NAN,
+        }
+    }
 }
 
 /// The numbers of a chunk; NaN is missing.
@@ -84,28 +95,19 @@ fn open_one(path: &str, format: Format) -> Result<Box<dyn ChunkReader>> {
 /// Opens files with the same columns, or standard input, as one stream of rows.
 pub fn open_rows(inputs: &[String], spec: &RowSpec, options: &OpenOptions) -> Result<RowStream> {
     let mut files = Vec::new();
-    for input in inputs {
-        if input == "-" {
-            if options.format.is_none() {
+    for path in resolve(inputs)? {
+        let format = match options.format {
+            Some(format) => format,
+            None if path == "-" => {
                 return Err(Error::param("format", "not given", "--format NAME with -"));
             }
-            files.push((input.clone(), options.format.expect("checked above")));
-            continue;
-        }
-        let mut found = 0;
-        let paths = glob::glob(input).map_err(|e| Error::param("input", input, e.msg))?;
-        let mut names: Vec<String> =
-            paths.filter_map(|path| path.ok()?.to_str().map(String::from)).collect();
-        names.sort_unstable();
-        if names.is_empty() {
-            names.push(input.clone());
-        }
-        for path in names {
-            let format = options.format.map_or_else(|| Format::from_path(&path), Ok)?;
-            files.push((path, format));
-            found += 1;
-        }
-        debug_assert!(found > 0);
+            None => {
+                // A missing file is a better message than an unknown extension.
+                std::fs::metadata(&path).map_err(|e| Error::io(&path, e))?;
+                Format::from_path(&path)?
+            }
+        };
+        files.push((path, format));
     }
     RowStream::open(files, spec, options)
 }

@@ -2,11 +2,12 @@
 
 use keepnet::{Error, Result, Row, RowBlock, RowProblem, SampleSource};
 
-use super::asked::{RowSpec, TargetAt, features, find_target};
+use super::asked::{
+    Extra, NumberAt, RowSpec, TargetAt, all_columns, described, features, find_target,
+};
 use super::beside::{Beside, Covariates, KeyColumns, covariates};
 use super::{Chunk, ChunkReader, ChunkValues, open_one};
 use crate::dataset::ColumnKind;
-use crate::names::no_column_or_file;
 use crate::table::Fingerprint;
 use crate::{Format, OpenOptions};
 
@@ -20,17 +21,22 @@ pub struct RowStream {
     pub(super) at: usize,
     pub(super) row: u64,
     pub(super) target: TargetAt,
-    pub(super) weight: Option<usize>,
-    pub(super) offset: Option<usize>,
+    pub(super) weight: Option<Extra>,
+    pub(super) offset: Option<Extra>,
     /// What a row of each class weighs; empty where every row weighs the same.
     pub(super) balance: Vec<f64>,
     /// Columns of the features, then of the covariates.
     pub(super) features: Vec<usize>,
     /// Whether these are all columns in order.
     pub(super) whole: bool,
+    /// For sparse rows the place of each feature of the file at hand, `u32::MAX` for one left out;
+    /// empty where they are all, in order.
+    pub(super) places: Vec<u32>,
     pub(super) beside: Option<Beside>,
     pub(super) key: KeyColumns,
     pub(super) matched_by: String,
+    /// Rows given out whose key has no match.
+    pub(super) unmatched: u64,
     pub(super) problem: RowProblem,
     pub(super) task_reason: String,
     pub(super) fingerprint: u64,
@@ -46,55 +52,60 @@ impl RowStream {
             .first()
             .ok_or_else(|| Error::param("input", "nothing", "files, or - for standard input"))?;
         let reader = open_one(path, *format)?;
-        let columns = reader.columns().to_vec();
+        let columns = all_columns(reader.columns(), &files)?;
         let target = find_target(spec, &columns, *format, options)?;
-        let column = |name: &str, what: &str| {
-            columns.iter().position(|c| c.0 == name).ok_or_else(|| {
-                no_column_or_file(name, columns.iter().map(|c| c.0.as_str())).at(what)
-            })
+        let sparse = *format == Format::Svm;
+        // Columns that may be something else than a feature; those of svm text cannot.
+        let known = if sparse { &[][..] } else { &columns[..] };
+        let extra = |asked: &Option<String>, what| {
+            Extra::find(asked.as_deref(), what, &spec.key, known, options)
         };
-        let weight = spec.weight.as_deref().map(|w| column(w, "--sample-weight")).transpose()?;
-        let offset = spec.offset.as_deref().map(|o| column(o, "--offset")).transpose()?;
-        let covariates = covariates(spec.covar.as_deref(), &files, &columns, &spec.key, options)?;
+        let weight = extra(&spec.weight, "the sample weight")?;
+        let offset = extra(&spec.offset, "the offset")?;
+        let covariates = covariates(spec.covar.as_deref(), &files, known, &spec.key, options)?;
         let (inside, beside) = match covariates {
             Covariates::None => (Vec::new(), None),
             Covariates::Inside(columns) => (columns, None),
             Covariates::Beside(beside) => (Vec::new(), Some(beside)),
         };
+        if sparse && !spec.key.is_empty() {
+            return Err(Error::Unsupported(
+                "svm text has no column of keys; leave --key out to match rows by position".into(),
+            ));
+        }
         let key = KeyColumns::new(&spec.key, &columns)?;
         let taken = |c: usize| {
-            [weight, offset].contains(&Some(c))
+            [&weight, &offset].iter().any(|e| e.as_ref().and_then(Extra::column) == Some(c))
                 || inside.contains(&c)
-                || matches!(target, TargetAt::Column(t) if t == c)
+                || match target {
+                    TargetAt::Column(t) => t == c,
+                    TargetAt::Label | TargetAt::Aside(_) => sparse && c == 0,
+                }
         };
-        let sparse = *format == Format::Svm;
-        let mut features = match sparse {
-            true if weight.or(offset).is_some() || !inside.is_empty() || !spec.key.is_empty() => {
-                let what = "svm text has no column of weights, offsets, covariates or keys";
-                return Err(Error::Unsupported(what.into()));
-            }
-            true => (0..columns.len() - 1).collect(),
-            false => features(&columns, taken, options)?,
-        };
+        let mut features = features(&columns, taken, options)?;
         features.extend(&inside);
-        let label = usize::from(sparse);
-        let mut names: Vec<String> =
-            features.iter().map(|c| columns[c + label].0.clone()).collect();
+        let mut names: Vec<String> = features.iter().map(|c| columns[*c].0.clone()).collect();
         names.extend(beside.iter().flat_map(|beside| beside.names.iter().cloned()));
         let covariates = inside.len() + beside.as_ref().map_or(0, |beside| beside.names.len());
-        let aside = match &target {
-            TargetAt::Aside(aside) => Some(aside),
-            TargetAt::Column(_) | TargetAt::Label => None,
-        };
+        let asides = [
+            match &target {
+                TargetAt::Aside(aside) => Some(aside),
+                TargetAt::Column(_) | TargetAt::Label => None,
+            },
+            weight.as_ref().and_then(Extra::aside),
+            offset.as_ref().and_then(Extra::aside),
+            beside.as_ref(),
+        ];
         let mut print = Fingerprint::new();
         print.number(reader.fingerprint());
-        aside.into_iter().chain(&beside).for_each(|file| print.number(file.fingerprint));
+        asides.into_iter().flatten().for_each(|file| print.number(file.fingerprint));
         for (path, _) in &files[1..] {
             // The others are opened at their turn; one that is gone is told of then.
             std::fs::metadata(path).iter().for_each(|meta| print.file(meta));
         }
         let fingerprint = print.finish();
         let width = columns.len();
+        let target_name = described(&target, &columns, spec, (&weight, &offset));
         let mut stream = Self {
             files,
             file: 0,
@@ -109,16 +120,19 @@ impl RowStream {
             balance: Vec::new(),
             whole: features.iter().copied().eq(0..width),
             features,
+            places: Vec::new(),
             beside,
             key,
             matched_by: match spec.key.is_empty() {
                 true => "position".into(),
                 false => format!("key {}", spec.key.join(",")),
             },
-            problem: RowProblem { names, covariates, ..RowProblem::default() },
+            unmatched: 0,
+            problem: RowProblem { names, covariates, target: target_name, ..RowProblem::default() },
             task_reason: String::new(),
             fingerprint,
         };
+        stream.place_sparse();
         stream.decide(spec)?;
         if stream.offset.is_some() && !stream.problem.classes.is_empty() {
             return Err(Error::Unsupported(
@@ -143,6 +157,12 @@ impl RowStream {
     #[must_use]
     pub fn matched_by(&self) -> &str {
         &self.matched_by
+    }
+
+    /// Rows given out whose key has no match; their target is missing.
+    #[must_use]
+    pub fn unmatched(&self) -> u64 {
+        self.unmatched
     }
 
     /// Why it is this task.
@@ -170,7 +190,8 @@ impl RowStream {
             }
             let Some((path, format)) = self.files.get(self.file + 1) else { return Ok(false) };
             let reader = open_one(path, *format)?;
-            if reader.columns() != self.columns {
+            let same = reader.columns() == self.columns;
+            if !same && (*format != Format::Svm || self.files[0].1 != Format::Svm) {
                 let first = &self.files[0].0;
                 return Err(Error::Data(format!(
                     "{first} and {path} have other columns; a row stream stacks files with the same"
@@ -178,7 +199,28 @@ impl RowStream {
             }
             self.reader = reader;
             self.file += 1;
+            self.place_sparse();
         }
+    }
+
+    /// Says where each feature of the svm file at hand belongs; other formats have no need of it.
+    fn place_sparse(&mut self) {
+        self.places.clear();
+        let here = self.reader.columns();
+        if self.files[self.file].1 != Format::Svm
+            || (here == self.columns && self.features.iter().copied().eq(1..self.columns.len()))
+        {
+            return;
+        }
+        // Features of svm text are called by their number, so files differ by where they begin.
+        let mut wanted = vec![u32::MAX; self.columns.len()];
+        self.features.iter().zip(0..).for_each(|(c, place)| wanted[*c] = place);
+        let first = |columns: &[(String, ColumnKind)]| {
+            columns.get(1).and_then(|c| c.0.parse::<usize>().ok()).unwrap_or(0)
+        };
+        let shift = first(here) - first(&self.columns).min(first(here));
+        let place = |c: usize| wanted.get(c + shift).copied().unwrap_or(u32::MAX);
+        self.places = (1..here.len()).map(place).collect();
     }
 
     fn here(&self, error: Error) -> Error {
@@ -186,9 +228,77 @@ impl RowStream {
         error.at(if path == "-" { "standard input" } else { path })
     }
 
+    /// Gives out the row at hand.
+    fn give(&mut self, chunk: &Chunk, out: &mut RowBlock) -> Result<()> {
+        self.unmatched += u64::from(!self.matched(chunk, self.at, self.row)?);
+        let label = self.label(chunk, self.at, self.row)?;
+        let y = self.coded(label, self.row)?;
+        self.push(chunk, self.at, out, y)
+    }
+
+    /// Whether every file that is matched by key has this row.
+    pub(super) fn matched(&self, chunk: &Chunk, at: usize, row: u64) -> Result<bool> {
+        for aside in self.asides().filter(|aside| aside.matching.keyed()) {
+            if aside.matching.place(&self.key, (chunk, at), row)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The files beside the stream.
+    fn asides(&self) -> impl Iterator<Item = &Beside> {
+        let target = match &self.target {
+            TargetAt::Aside(aside) => Some(aside),
+            TargetAt::Column(_) | TargetAt::Label => None,
+        };
+        let extras = [&self.weight, &self.offset].into_iter().flatten();
+        target.into_iter().chain(extras.filter_map(Extra::aside)).chain(&self.beside)
+    }
+
+    /// The weight or offset of a row.
+    fn extra(&self, extra: &Extra, chunk: &Chunk, at: usize) -> Result<f64> {
+        let value = match &extra.at {
+            NumberAt::Column(c) => chunk.number(at, *c, self.columns.len()),
+            NumberAt::Aside(beside) => {
+                let place = beside.matching.place(&self.key, (chunk, at), self.row)?;
+                beside.numbers(place).next().unwrap_or(f64::NAN)
+            }
+        };
+        match value.is_finite() {
+            true => Ok(value),
+            false => Err(extra.missing(self.row)),
+        }
+    }
+
+    /// Target and weight of a row that has a target.
+    fn weighed(&self, chunk: &Chunk, at: usize, y: f64) -> Result<(f64, f64)> {
+        let row = self.row;
+        if y.is_infinite() {
+            return Err(Error::Data(format!("the target is not a finite number at row {row}")));
+        }
+        let mut weight = match self.problem.classes.is_empty() {
+            true => 1.0,
+            false => self.balance.get(y as usize).copied().unwrap_or(1.0),
+        };
+        if let Some(extra) = &self.weight {
+            let given = self.extra(extra, chunk, at)?;
+            if given <= 0.0 {
+                return Err(Error::Data(format!("the sample weight at row {row} is not positive")));
+            }
+            weight *= given;
+        }
+        let offset = self.offset.as_ref().map(|extra| self.extra(extra, chunk, at)).transpose()?;
+        Ok((y - offset.unwrap_or(0.0), weight))
+    }
+
+    /// Gives out one row; a row without a target is counted and not learnt from.
     fn push(&self, chunk: &Chunk, at: usize, out: &mut RowBlock, y: f64) -> Result<()> {
+        let (y, weight) = match y.is_nan() {
+            true => (f64::NAN, 1.0),
+            false => self.weighed(chunk, at, y)?,
+        };
         let width = self.columns.len();
-        let class = self.balance.get(y as usize).copied().unwrap_or(1.0);
         let more: Vec<f64> = match &self.beside {
             None => Vec::new(),
             Some(beside) => {
@@ -199,47 +309,62 @@ impl RowStream {
         match &chunk.values {
             ChunkValues::Sparse { ends, index, value, .. } => {
                 let from = if at == 0 { 0 } else { ends[at - 1] };
-                let part = from..ends[at];
-                if more.is_empty() {
-                    let row = Row::Sparse { index: &index[part.clone()], value: &value[part] };
-                    return out.push(row, y, class);
+                let (index, value) = (&index[from..ends[at]], &value[from..ends[at]]);
+                if more.is_empty() && self.places.is_empty() {
+                    return out.push(Row::Sparse { index, value }, y, weight);
                 }
+                let place = |j: &u32| self.places.get(*j as usize).copied().unwrap_or(*j);
+                let kept = index.iter().map(place).zip(value.iter().copied());
+                let kept = kept.filter(|(place, _)| *place != u32::MAX);
                 let first = self.features.len() as u32;
-                let (mut index, mut value) = (index[part.clone()].to_vec(), value[part].to_vec());
-                index.extend(first..first + more.len() as u32);
-                value.extend(&more);
-                out.push(Row::Sparse { index: &index, value: &value }, y, class)
+                let pairs = kept.chain((first..).zip(more.iter().copied()));
+                let (index, value): (Vec<u32>, Vec<f64>) = pairs.unzip();
+                self.check_covariates(y, |c| more[c - self.features.len()])?;
+                out.push(Row::Sparse { index: &index, value: &value }, y, weight)
             }
             ChunkValues::F32(v) => {
                 let line = &v[at * width..(at + 1) * width];
-                let weight = class * self.weight.map_or(1.0, |c| f64::from(line[c]));
-                let y = y - self.offset.map_or(0.0, |c| f64::from(line[c]));
                 if self.whole && more.is_empty() {
                     return out.push(Row::F32(line), y, weight);
                 }
                 if more.is_empty() {
                     let row: Vec<f32> = self.features.iter().map(|c| line[*c]).collect();
+                    self.check_covariates(y, |c| f64::from(row[c]))?;
                     return out.push(Row::F32(&row), y, weight);
                 }
                 let row = self.features.iter().map(|c| f64::from(line[*c]));
-                out.push(Row::F64(&row.chain(more).collect::<Vec<_>>()), y, weight)
+                self.push_wide(row.chain(more).collect(), out, y, weight)
             }
             ChunkValues::F64(v) => {
                 let line = &v[at * width..(at + 1) * width];
-                let weight = class * self.weight.map_or(1.0, |c| line[c]);
-                let y = y - self.offset.map_or(0.0, |c| line[c]);
                 let row = self.features.iter().map(|c| line[*c]);
-                out.push(Row::F64(&row.chain(more).collect::<Vec<_>>()), y, weight)
+                self.push_wide(row.chain(more).collect(), out, y, weight)
+            }
+        }
+    }
+
+    fn push_wide(&self, row: Vec<f64>, out: &mut RowBlock, y: f64, weight: f64) -> Result<()> {
+        self.check_covariates(y, |c| row[c])?;
+        out.push(Row::F64(&row), y, weight)
+    }
+
+    /// Refuses a covariate that is missing, whatever is done about missing features.
+    fn check_covariates(&self, y: f64, value: impl Fn(usize) -> f64) -> Result<()> {
+        let hole = |c: &usize| !y.is_nan() && !value(*c).is_finite();
+        match (self.problem.candidates()..self.problem.features()).find(hole) {
+            None => Ok(()),
+            Some(c) => {
+                let (name, row) = (&self.problem.names[c], self.row);
+                let what =
+                    format!("covariate {name:?} has a missing or infinite value at row {row}");
+                Err(Error::Data(what))
             }
         }
     }
 
     /// Refuses files beside the stream that go on after its end.
     fn ended(&self) -> Result<()> {
-        if let TargetAt::Aside(beside) = &self.target {
-            beside.matching.ended(self.row)?;
-        }
-        self.beside.as_ref().map_or(Ok(()), |beside| beside.matching.ended(self.row))
+        self.asides().try_for_each(|aside| aside.matching.ended(self.row))
     }
 }
 
@@ -272,11 +397,7 @@ impl SampleSource for RowStream {
             };
             let mut failed = None;
             while self.at < chunk.rows && out.room() > 0 && failed.is_none() {
-                let y = self.label(&chunk, self.at, self.row);
-                let pushed = y
-                    .and_then(|label| self.coded(label, self.row))
-                    .and_then(|y| self.push(&chunk, self.at, out, y));
-                failed = pushed.err();
+                failed = self.give(&chunk, out).err();
                 self.at += 1;
                 self.row += 1;
             }
@@ -296,7 +417,8 @@ impl SampleSource for RowStream {
         }
         let (path, format) = &self.files[0];
         self.reader = open_one(path, *format)?;
-        (self.file, self.chunk, self.at, self.row) = (0, None, 0, 0);
+        (self.file, self.chunk, self.at, self.row, self.unmatched) = (0, None, 0, 0, 0);
+        self.place_sparse();
         Ok(())
     }
 }

@@ -185,6 +185,39 @@ impl ColumnData {
         }
     }
 
+    /// Whether the parts of a column that was read back fit together: rows that are there and
+    /// ascend, as many bits as rows, codes that have a level.
+    pub(crate) fn sound(&self) -> bool {
+        match self {
+            Self::Sparse { rows, index, value } => {
+                index.len() == value.len()
+                    && index.windows(2).all(|pair| pair[0] < pair[1])
+                    && index.last().is_none_or(|last| (*last as usize) < *rows)
+            }
+            Self::Bits { rows, words } => {
+                let last = words.last().filter(|_| rows % 64 > 0);
+                words.len() == rows.div_ceil(64) && last.is_none_or(|last| last >> (rows % 64) == 0)
+            }
+            Self::Codes { codes, levels } => {
+                codes.iter().all(|code| usize::from(*code) < levels.len())
+            }
+            Self::Dense(_) | Self::Shared { .. } | Self::SharedSparse { .. } => true,
+        }
+    }
+
+    /// Whether no value is missing or infinite.
+    pub(crate) fn finite(&self) -> bool {
+        match self.view() {
+            Column::F32(v) | Column::Sparse { value: NumbersRef::F32(v), .. } => {
+                v.iter().all(|v| v.is_finite())
+            }
+            Column::F64(v)
+            | Column::Sparse { value: NumbersRef::F64(v), .. }
+            | Column::Codes { levels: v, .. } => v.iter().all(|v| v.is_finite()),
+            Column::Bits { .. } => true,
+        }
+    }
+
     /// Bytes that the values take, without the fixed size of the enum.
     #[must_use]
     pub fn bytes(&self) -> usize {

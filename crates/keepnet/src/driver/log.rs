@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::pins::Pins;
 use crate::block::FeatureId;
 use crate::select::{Outcome, Reason, Status, Verdict};
 
@@ -45,6 +46,7 @@ pub(super) struct Log {
     // Features that arrived in this scan and are still held: bounded by the kept set.
     pub(super) alive: HashSet<FeatureId>,
     pub(super) trace: Vec<TracePoint>,
+    pub(super) pins: Pins,
     stride: u64,
     blocks: u64,
 }

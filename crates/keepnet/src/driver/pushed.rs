@@ -215,6 +215,9 @@ impl Pushed {
     pub fn restore(&mut self, state: &[u8]) -> Result<()> {
         type State = (Vec<u8>, Vec<(FeatureId, String, ColumnData)>, u64);
         let (driver, held, next): State = snapshot::decode(state)?;
+        let rows = self.driver.source.rows();
+        let fits = held.iter().all(|(_, _, data)| data.sound() && data.view().rows() == rows);
+        snapshot::ensure(fits, "a column that waits has other rows")?;
         self.driver.restore(&driver)?;
         let raw = |(id, name, data)| RawColumn { id, name, source: 0, data };
         self.held = held.into_iter().map(raw).collect();

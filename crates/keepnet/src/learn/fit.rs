@@ -88,7 +88,7 @@ impl Fit {
                 score: self.score[at],
                 p_value: None,
                 mean: self.mean[at],
-                missing: 0,
+                missing: None,
             });
         }
         selection.sort();

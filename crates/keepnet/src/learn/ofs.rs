@@ -6,13 +6,16 @@
 //! ```
 //!
 //! `margin 1` is the hinge form of the authors' library, `margin 0` the perceptron of the paper.
+//! Where rows are standardised there is an intercept, moved by `eta y` and never cut; the published
+//! form, which `standardise=false` gives, has none.
 //! Only the `k` weights and the row's features are touched: O(k + nnz) a row. Source: Wang, Zhao,
 //! Hoi and Jin, TKDE 26 (2014), Algorithm 2.
 
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
-use super::stream::{Rule, Streaming, Truncation, info, positive};
+use super::stream::{Rule, STANDARDISE, Streaming, info, positive, standardised};
+use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
@@ -24,6 +27,7 @@ use crate::target::Task;
 #[derive(Serialize, Deserialize)]
 struct Ofs {
     w: Vec<f64>,
+    b0: Option<f64>,
     support: Truncation,
     eta: f64,
     lambda: f64,
@@ -34,7 +38,7 @@ impl Rule for Ofs {
     const NAME: &'static str = "ofs";
 
     fn margin(&mut self, x: Row<'_>) -> f64 {
-        x.dot(&self.w)
+        x.dot(&self.w) + self.intercept()
     }
 
     fn learn(&mut self, x: Row<'_>, y: f64, weight: f64, f: f64) {
@@ -44,6 +48,7 @@ impl Rule for Ofs {
         let keep = 1.0 - self.lambda * self.eta;
         self.support.members.iter().for_each(|j| self.w[*j as usize] *= keep);
         x.axpy(weight * self.eta * y, &mut self.w);
+        self.b0 = self.b0.map(|b0| b0 + weight * self.eta * y);
         // Everything with a weight is a member or a feature of this row.
         let mut square: f64 = 0.0;
         x.each(|j, _| square += self.w[j] * self.w[j]);
@@ -61,6 +66,10 @@ impl Rule for Ofs {
         self.w.clone()
     }
 
+    fn intercept(&self) -> f64 {
+        self.b0.unwrap_or(0.0)
+    }
+
     fn params(&self) -> Vec<(&'static str, Value)> {
         vec![
             ("eta", self.eta.into()),
@@ -71,6 +80,10 @@ impl Rule for Ofs {
 
     fn loss(&self) -> LossKind {
         LossKind::SquaredHinge
+    }
+
+    fn sound(&self, features: usize) -> bool {
+        self.w.len() == features && self.support.sound(features)
     }
 }
 
@@ -89,6 +102,7 @@ pub const INFO: MethodInfo = info(
         SettingInfo { name: "eta", default: "0.2", help: "step, above 0" },
         SettingInfo { name: "lambda", default: "0.01", help: "shrinkage, above 0" },
         SettingInfo { name: "margin", default: "1", help: "1 is the hinge form, 0 the perceptron" },
+        STANDARDISE,
     ],
     make,
 );
@@ -109,6 +123,7 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
     }
     let rule = Ofs {
         w: vec![0.0; problem.features()],
+        b0: standardised(spec)?.then_some(0.0),
         support: Truncation::new(problem.features(), spec.need_k()?),
         eta: positive(spec, "eta", 0.2, 0.2)?,
         lambda: positive(spec, "lambda", 0.01, 0.01)?,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::RowLearner;
 use super::penalty::soft;
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, Streaming, info, positive, preset};
+use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, positive, preset};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -64,6 +64,10 @@ impl Rule for Opg {
     fn loss(&self) -> LossKind {
         self.gradient.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.gradient.sound(features) && self.done.len() == features
+    }
 }
 
 /// The registry's entry.
@@ -77,6 +81,7 @@ pub const INFO: MethodInfo = info(
         RATE,
         POWER,
         SettingInfo { name: "lambda", default: "0.001", help: "penalty; published: 0.0001" },
+        STANDARDISE,
         PRESET,
         REGRET,
     ],

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::sadmm::{LAMBDA, RHO, Split};
-use super::stream::{PRESET, REGRET, Rule, Streaming, info, preset};
+use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, preset};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -43,11 +43,17 @@ impl Rule for OpgSadmm {
             *x = scale * (inverse * *x + u + split.rho * z);
         }
         row.axpy(-scale * slope, &mut split.x);
+        // Neither penalised nor constrained: the same step with rho = 0.
+        split.move_intercept(|b0| b0 - slope / inverse);
         split.balance();
     }
 
     fn weights(&self) -> Vec<f64> {
         self.0.z.clone()
+    }
+
+    fn intercept(&self) -> f64 {
+        self.0.intercept()
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
@@ -56,6 +62,10 @@ impl Rule for OpgSadmm {
 
     fn loss(&self) -> LossKind {
         self.0.loss
+    }
+
+    fn sound(&self, features: usize) -> bool {
+        self.0.sound(features)
     }
 }
 
@@ -70,6 +80,7 @@ pub const INFO: MethodInfo = info(
         SettingInfo { name: "rate", default: "0.1 / sqrt p", help: "step, falling as 1 / sqrt t" },
         RHO,
         LAMBDA,
+        STANDARDISE,
         PRESET,
         REGRET,
     ],

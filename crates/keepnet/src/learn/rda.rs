@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::penalty::soft;
-use super::stream::{PRESET, REGRET, Rule, Streaming, info, loss_at, loss_of, positive, preset};
+use super::stream::{
+    PRESET, REGRET, Rule, STANDARDISE, Streaming, info, loss_at, loss_of, positive, preset,
+};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -75,6 +77,10 @@ impl Rule for Rda {
     fn loss(&self) -> LossKind {
         self.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.sum.len() == features
+    }
 }
 
 /// The registry's entry.
@@ -87,6 +93,7 @@ pub const INFO: MethodInfo = info(
     &[
         SettingInfo { name: "gamma", default: "0.5", help: "damping over p; published: 5" },
         SettingInfo { name: "lambda", default: "0.001", help: "penalty, above 0" },
+        STANDARDISE,
         PRESET,
         REGRET,
     ],

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::sadmm::{LAMBDA, RHO, Split};
-use super::stream::{PRESET, REGRET, Rule, Streaming, info, preset};
+use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, preset};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -28,6 +28,7 @@ struct RdaSadmm {
     split: Split,
     /// Sum of `-g + u - rho (x - z)` over the rows so far.
     sum: Vec<f64>,
+    sum0: f64,
 }
 
 impl Rule for RdaSadmm {
@@ -43,6 +44,8 @@ impl Rule for RdaSadmm {
         row.axpy(-slope, &mut self.sum);
         let t = split.t as f64;
         let scale = split.rate * t.sqrt() / t;
+        self.sum0 -= slope;
+        split.move_intercept(|_| scale * self.sum0);
         for (j, sum) in self.sum.iter_mut().enumerate() {
             *sum += split.u[j] - split.rho * (split.x[j] - split.z[j]);
             split.x[j] = scale * *sum;
@@ -54,12 +57,20 @@ impl Rule for RdaSadmm {
         self.split.z.clone()
     }
 
+    fn intercept(&self) -> f64 {
+        self.split.intercept()
+    }
+
     fn params(&self) -> Vec<(&'static str, Value)> {
         self.split.params()
     }
 
     fn loss(&self) -> LossKind {
         self.split.loss
+    }
+
+    fn sound(&self, features: usize) -> bool {
+        self.split.sound(features) && self.sum.len() == features
     }
 }
 
@@ -74,6 +85,7 @@ pub const INFO: MethodInfo = info(
         SettingInfo { name: "rate", default: "0.02", help: "step, growing as sqrt t" },
         RHO,
         LAMBDA,
+        STANDARDISE,
         PRESET,
         REGRET,
     ],
@@ -82,6 +94,6 @@ pub const INFO: MethodInfo = info(
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let split = Split::new(spec, problem, 0.02, 0.1)?;
-    let rule = RdaSadmm { split, sum: vec![0.0; problem.features()] };
+    let rule = RdaSadmm { split, sum: vec![0.0; problem.features()], sum0: 0.0 };
     Ok(Box::new(Streaming::new(rule, spec, problem, budget, preset(spec)?)?))
 }

@@ -4,12 +4,14 @@
 //! z <- soft(x - u / rho, lambda / rho);   u <- u - rho (x - z);   the model is z
 //! ```
 //!
-//! Every coordinate moves at every row, gradient or not, so rows cost O(p), sparse or dense.
+//! Every coordinate moves at every row, gradient or not, so rows cost O(p), sparse or dense. Where
+//! rows are standardised there is an intercept, neither penalised nor constrained; the published
+//! form, which `standardise=false` gives, has none.
 
 use serde::{Deserialize, Serialize};
 
 use super::penalty::soft;
-use super::stream::{loss_at, loss_of, positive};
+use super::stream::{loss_at, loss_of, positive, standardised};
 use crate::error::Result;
 use crate::loss::LossKind;
 use crate::registry::{MethodSpec, SettingInfo};
@@ -22,6 +24,7 @@ pub(crate) struct Split {
     pub(crate) x: Vec<f64>,
     pub(crate) z: Vec<f64>,
     pub(crate) u: Vec<f64>,
+    b0: Option<f64>,
     pub(crate) t: u64,
     pub(crate) rate: f64,
     pub(crate) rho: f64,
@@ -42,6 +45,7 @@ impl Split {
             x: zeros(),
             z: zeros(),
             u: zeros(),
+            b0: standardised(spec)?.then_some(0.0),
             t: 0,
             rate: positive(spec, "rate", rate, rate)?,
             rho: positive(spec, "rho", rho, rho)?,
@@ -66,7 +70,20 @@ impl Split {
     }
 
     pub(crate) fn margin(&self, row: Row<'_>) -> f64 {
-        row.dot(&self.x)
+        row.dot(&self.x) + self.intercept()
+    }
+
+    pub(crate) fn intercept(&self) -> f64 {
+        self.b0.unwrap_or(0.0)
+    }
+
+    /// Moves the intercept, where there is one.
+    pub(crate) fn move_intercept(&mut self, to: impl FnOnce(f64) -> f64) {
+        self.b0 = self.b0.map(to);
+    }
+
+    pub(crate) fn sound(&self, features: usize) -> bool {
+        [&self.x, &self.z, &self.u].iter().all(|v| v.len() == features)
     }
 
     pub(crate) fn params(&self) -> Vec<(&'static str, Value)> {

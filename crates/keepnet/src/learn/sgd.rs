@@ -13,7 +13,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
-use super::stream::{PRESET, REGRET, Rule, Streaming, info, loss_at, loss_of, positive, preset};
+use super::stream::{
+    PRESET, REGRET, Rule, STANDARDISE, Streaming, info, loss_at, loss_of, positive, preset,
+};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
@@ -56,6 +58,10 @@ impl Gradient {
         x.axpy(-eta * slope, &mut self.w);
         self.b0 -= eta * slope;
         self.t += 1;
+    }
+
+    pub(crate) fn sound(&self, features: usize) -> bool {
+        self.w.len() == features
     }
 
     pub(crate) fn params(&self) -> Vec<(&'static str, Value)> {
@@ -112,6 +118,11 @@ impl Rule for Sgd {
     fn loss(&self) -> LossKind {
         self.gradient.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.gradient.sound(features)
+            && self.mean.as_ref().is_none_or(|mean| mean.len() == features)
+    }
 }
 
 /// The registry's entry.
@@ -125,6 +136,7 @@ pub const INFO: MethodInfo = info(
         RATE,
         POWER,
         SettingInfo { name: "average", default: "false", help: "show the mean of all weights" },
+        STANDARDISE,
         PRESET,
         REGRET,
     ],

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, Streaming, Truncation, info, preset};
+use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, preset};
+use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -54,6 +55,10 @@ impl Rule for Siht {
     fn loss(&self) -> LossKind {
         self.gradient.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.gradient.sound(features) && self.support.sound(features)
+    }
 }
 
 /// The registry's entry.
@@ -63,7 +68,7 @@ pub const INFO: MethodInfo = info(
     "regression, binary classification",
     "O(k + nnz) a row",
     "Nguyen, Needell and Woolf 2017",
-    &[RATE, POWER, PRESET, REGRET],
+    &[RATE, POWER, STANDARDISE, PRESET, REGRET],
     make,
 );
 

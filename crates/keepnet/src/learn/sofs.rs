@@ -6,7 +6,8 @@
 //!   keep the k features of smallest Sigma_j, w = 0 elsewhere
 //! ```
 //!
-//! `Sigma` measures how often and how strongly a feature was seen, not how much it says; on dense
+//! Where rows are standardised a feature that is 1 in every row and never cut is the intercept; the
+//! published form, which `standardise=false` gives, has none. `Sigma` measures how often and how strongly a feature was seen, not how much it says; on dense
 //! data of equal variances the choice is chance by construction. It is meant for sparse text. Cost
 //! O(k + nnz) a row. Source: Wu, Hoi, Mei and Yu, TKDD 11 (2017), Algorithm 2.
 
@@ -14,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::ofs::two_classes;
-use super::stream::{Rule, Streaming, Truncation, info, positive};
+use super::stream::{Rule, STANDARDISE, Streaming, info, positive, standardised};
+use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -26,6 +28,8 @@ use crate::selection::Value;
 struct Sofs {
     w: Vec<f64>,
     sigma: Vec<f64>,
+    /// Weight and variance of the intercept.
+    constant: Option<(f64, f64)>,
     support: Truncation,
     r: f64,
 }
@@ -34,7 +38,7 @@ impl Rule for Sofs {
     const NAME: &'static str = "sofs";
 
     fn margin(&mut self, x: Row<'_>) -> f64 {
-        x.dot(&self.w)
+        x.dot(&self.w) + self.intercept()
     }
 
     fn learn(&mut self, x: Row<'_>, y: f64, weight: f64, f: f64) {
@@ -43,13 +47,17 @@ impl Rule for Sofs {
             return;
         }
         let r = self.r / weight;
-        let mut spread = 0.0;
+        let mut spread = self.constant.map_or(0.0, |(_, sigma)| sigma);
         x.each(|j, v| spread += self.sigma[j] * v * v);
         let step = miss / (r + spread) * y;
         x.each(|j, v| {
             self.w[j] += step * self.sigma[j] * v;
             self.sigma[j] /= 1.0 + self.sigma[j] * v * v / r;
         });
+        if let Some((b0, sigma)) = &mut self.constant {
+            *b0 += step * *sigma;
+            *sigma /= 1.0 + *sigma / r;
+        }
         let sigma = &self.sigma;
         self.support.keep(x, &mut self.w, |j, _| -sigma[j]);
     }
@@ -58,12 +66,20 @@ impl Rule for Sofs {
         self.w.clone()
     }
 
+    fn intercept(&self) -> f64 {
+        self.constant.map_or(0.0, |(b0, _)| b0)
+    }
+
     fn params(&self) -> Vec<(&'static str, Value)> {
         vec![("r", self.r.into())]
     }
 
     fn loss(&self) -> LossKind {
         LossKind::SquaredHinge
+    }
+
+    fn sound(&self, features: usize) -> bool {
+        self.w.len() == features && self.sigma.len() == features && self.support.sound(features)
     }
 }
 
@@ -74,7 +90,10 @@ pub const INFO: MethodInfo = info(
     "binary classification",
     "O(k + nnz) a row",
     "Wu, Hoi, Mei and Yu 2017",
-    &[SettingInfo { name: "r", default: "1", help: "regularisation of the variances, above 0" }],
+    &[
+        SettingInfo { name: "r", default: "1", help: "regularisation of the variances, above 0" },
+        STANDARDISE,
+    ],
     make,
 );
 
@@ -83,6 +102,7 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
     let rule = Sofs {
         w: vec![0.0; problem.features()],
         sigma: vec![1.0; problem.features()],
+        constant: standardised(spec)?.then_some((0.0, 1.0)),
         support: Truncation::new(problem.features(), spec.need_k()?),
         r: positive(spec, "r", 1.0, 1.0)?,
     };

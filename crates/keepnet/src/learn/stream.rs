@@ -1,18 +1,25 @@
 //! What the streaming rivals share: a rule for one row, and the learner around it.
 //!
 //! ```text
-//! margin f = w'x + b0;  slope g = weight * l'(f, y);  the rule moves w, b0 by g x, g
-//! progressive loss = mean of l(f_t, y_t) before each update
+//! z = features and, for the squared loss, target in running deviations (`scale`)
+//! margin f = w'z + b0;  slope g = weight * l'(f, y);  the rule moves w, b0 by g z, g
+//! weight = the sample weight over the mean weight so far, at most p / |z|^2
+//! progressive loss = mean of l(f_t, y_t) before each update, in the units of the target
 //! regret = progressive loss - loss of the best k-sparse model in hindsight (squared loss)
 //! ```
 //!
-//! A rule holds O(p) numbers and costs O(nnz) a row where its shrinkage can be applied late, O(p)
-//! where it cannot; each says which. The `k` features kept are those of largest `|w|`.
+//! The papers' data are standardised, and so are rows here; `standardise=false` gives the rules the
+//! rows as they are. A row much longer than the `p` of a standardised one, or much heavier than the
+//! others, moves the model no further than a usual one does, so that a rare feature cannot make the
+//! squared loss diverge. A rule holds O(p) numbers and costs O(p) a row; with `standardise=false`
+//! O(nnz) where its shrinkage can be applied late. The `k` features kept are those of largest `|w|`;
+//! the others are taken to be at their means.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::averages::check_target;
 use super::gram::largest;
+use super::scale::{Moment, Scale};
 use super::{AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract};
 use super::{RowLearner, RunningAverages};
 use super::{pinned, settings};
@@ -51,6 +58,9 @@ pub(crate) trait Rule: Send + Serialize + DeserializeOwned {
 
     /// The loss that the progressive mean is of.
     fn loss(&self) -> LossKind;
+
+    /// Whether a saved rule is one of so many features, so that no row can make it panic.
+    fn sound(&self, features: usize) -> bool;
 }
 
 /// Value and slope of a loss.
@@ -85,16 +95,68 @@ pub(crate) struct Streaming<R> {
     bytes: u64,
     preset: &'static str,
     state: State<R>,
+    /// Room for a standardised row.
+    room: Vec<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct State<R> {
     rule: R,
+    scale: Scale,
+    target: Moment,
     rows: u64,
     weight: f64,
+    /// Sum of the losses before each step, and the weight of the rows that they are of.
     loss: f64,
+    scored: f64,
     /// For the regret alone: what the best model in hindsight is taken from.
     hindsight: Option<RunningAverages>,
+}
+
+impl<R: Rule> State<R> {
+    /// The target's origin and unit: those of its own moments where it is standardised.
+    fn target_unit(&self) -> (f64, f64) {
+        match self.scale.runs() && self.rule.loss() == LossKind::Squared {
+            true => (self.target.mean, self.target.variance.sqrt()),
+            false => (0.0, 1.0),
+        }
+    }
+
+    fn learn(&mut self, row: Row<'_>, y: f64, weight: f64, room: &mut Vec<f64>) {
+        let loss = self.rule.loss();
+        self.rows += 1;
+        self.weight += weight;
+        let share = weight / self.weight;
+        let (z, most) = self.scale.pass(row, (weight, share), room);
+        let f = self.rule.margin(z);
+        // By the rows before: the target of this one must not help to predict it.
+        let (origin, unit) = self.target_unit();
+        let blind = self.rows == 1 && self.scale.runs() && loss == LossKind::Squared;
+        if !blind {
+            self.loss += weight * loss_at(loss, origin + unit * f, y).0;
+            self.scored += weight;
+        }
+        self.target.push(y, share);
+        let y = match self.scale.runs() && loss == LossKind::Squared {
+            true => self.target.standard(y),
+            false => y,
+        };
+        let relative = share * self.rows as f64;
+        self.rule.learn(z, y, relative.min(most), f);
+    }
+
+    /// The loss of the best constant model of the rows so far.
+    fn constant_loss(&self) -> f64 {
+        match self.rule.loss() {
+            LossKind::Logistic => {
+                let share = 0.5 * (self.target.mean + 1.0);
+                let part = |q: f64| if q > 0.0 { -q * q.ln() } else { 0.0 };
+                part(share) + part(1.0 - share)
+            }
+            // For targets of -1 and 1 the squared hinge at the mean is half the variance too.
+            _ => 0.5 * self.target.variance,
+        }
+    }
 }
 
 impl<R: Rule> Streaming<R> {
@@ -125,18 +187,20 @@ impl<R: Rule> Streaming<R> {
         }
         let averages =
             if regret { RunningAverages::bytes_for(p, 1, false) + 16 * (p * p) as u64 } else { 0 };
-        let bytes = 48 * p as u64 + averages;
+        let bytes = 72 * p as u64 + averages;
         budget.take(bytes, R::NAME)?;
         let hindsight = match regret {
             true => Some(RunningAverages::new(p, classes, AveragesParams::default())?),
             false => None,
         };
-        let state = State { rule, rows: 0, weight: 0.0, loss: 0.0, hindsight };
-        Ok(Self { problem: problem.clone(), k, bytes, preset, state })
+        let (scale, target) = (Scale::new(p, standardised(spec)?), Moment::default());
+        let (rows, weight, loss, scored) = (0, 0.0, 0.0, 0.0);
+        let state = State { rule, scale, target, rows, weight, loss, scored, hindsight };
+        Ok(Self { problem: problem.clone(), k, bytes, preset, state, room: Vec::new() })
     }
 
-    fn progressive(&self) -> f64 {
-        self.state.loss / self.state.weight.max(f64::MIN_POSITIVE)
+    fn progressive(&self) -> Option<f64> {
+        (self.state.scored > 0.0).then(|| self.state.loss / self.state.scored)
     }
 
     /// Half the mean square of the best `k`-sparse model of the rows so far, as found by
@@ -149,6 +213,40 @@ impl<R: Rule> Streaming<R> {
         let rss = gram.rss(&set, &gram.refit(&set)?);
         Ok(Some(0.5 * rss))
     }
+
+    /// Refuses rows that nothing can be learnt from, and numbers that are none any more.
+    fn check(&self) -> Result<()> {
+        let state = &self.state;
+        if state.rows > u64::from(!state.scale.runs()) && state.target.variance == 0.0 {
+            let value = state.target.mean;
+            return Err(Error::Data(match self.problem.classes.as_slice() {
+                [no, yes] => {
+                    let class = if value > 0.0 { yes } else { no };
+                    format!("the target has one class only ({class:?}); two or more are needed")
+                }
+                _ => format!("the target has one value only ({value}); two or more are needed"),
+            }));
+        }
+        if let Some(j) = state.scale.lost() {
+            let name = &self.problem.names[j];
+            return Err(Error::Data(format!(
+                "the values of feature {name:?} are too large to be squared; scale it down"
+            )));
+        }
+        if !(state.target.mean.is_finite() && state.target.variance.is_finite()) {
+            return Err(Error::Data("the target is too large to be squared; scale it down".into()));
+        }
+        if !state.loss.is_finite() || !state.weight.is_finite() {
+            return Err(diverged(R::NAME, state.scale.runs()));
+        }
+        Ok(())
+    }
+}
+
+/// The error of a model whose numbers are none any more.
+fn diverged(name: &str, standardised: bool) -> Error {
+    let what = if standardised { "" } else { ", or leave --set standardise=false out" };
+    Error::Data(format!("the weights of {name} diverged; lower its step with --set{what}"))
 }
 
 impl<R: Rule> RowLearner for Streaming<R> {
@@ -157,6 +255,10 @@ impl<R: Rule> RowLearner for Streaming<R> {
         if rows.features() != self.problem.features() {
             let (got, want) = (rows.features(), self.problem.features());
             return Err(Error::Data(format!("a row has {got} features, expected {want}")));
+        }
+        if !self.state.loss.is_finite() {
+            // A long stream is not read to its end for a model that is lost.
+            return Err(diverged(R::NAME, self.state.scale.runs()));
         }
         for (i, row) in rows.rows().enumerate() {
             let at = self.state.rows + i as u64;
@@ -169,63 +271,84 @@ impl<R: Rule> RowLearner for Streaming<R> {
         if let Some(averages) = &mut self.state.hindsight {
             averages.push(rows)?;
         }
-        let state = &mut self.state;
         for (i, row) in rows.rows().enumerate() {
             let (y, weight) = (margin(classes, rows.y()[i], 0), rows.weight()[i]);
-            let f = state.rule.margin(row);
-            state.loss += weight * loss_at(state.rule.loss(), f, y).0;
-            state.weight += weight;
-            state.rule.learn(row, y, weight, f);
+            self.state.learn(row, y, weight, &mut self.room);
         }
-        state.rows += rows.len() as u64;
         Ok(())
     }
 
     fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
-        out[0] = x.dot(&self.state.rule.weights()) + self.state.rule.intercept();
+        let (state, w) = (&self.state, self.state.rule.weights());
+        let mut f = state.rule.intercept();
+        for (j, w) in w.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+            if let Some((unit, origin)) = state.scale.unit(j) {
+                f += w * (x.get(j) - origin) / unit;
+            }
+        }
+        let (origin, unit) = state.target_unit();
+        out[0] = origin + unit * f;
         Ok(())
     }
 
     fn selection(&self) -> Result<Selection> {
-        let w = self.state.rule.weights();
+        self.check()?;
+        let state = &self.state;
+        let w = state.rule.weights();
+        if w.iter().any(|w| !w.is_finite()) {
+            return Err(diverged(R::NAME, state.scale.runs()));
+        }
         let sizes: Vec<f64> = w.iter().map(|w| w.abs()).collect();
-        let chosen = largest(&sizes, self.k.min(w.len()));
-        let selected =
-            chosen.into_iter().filter(|j| w[*j] != 0.0).enumerate().map(|(at, j)| Selected {
+        let (origin, unit) = state.target_unit();
+        let mut intercept = origin + unit * state.rule.intercept();
+        let mut selected = Vec::new();
+        for j in largest(&sizes, self.k.min(w.len())) {
+            let Some((sd, at)) = state.scale.unit(j).filter(|_| w[j] != 0.0) else { continue };
+            let coefficient = unit * w[j] / sd;
+            intercept -= coefficient * at;
+            selected.push(Selected {
                 id: FeatureId::new(j as u64),
                 name: self.problem.names[j].clone(),
                 source: 0,
                 arrival: j as u64,
-                order: at,
+                order: selected.len(),
                 group: None,
-                coefficient: vec![w[j]],
-                score: w[j].abs(),
+                coefficient: vec![coefficient],
+                score: unit * w[j].abs(),
                 p_value: None,
-                mean: 0.0,
-                missing: 0,
+                mean: state.scale.mean(j, state.weight),
+                missing: None,
             });
-        let mut params = vec![("k", self.k.into()), ("preset", self.preset.into())];
-        params.extend(self.state.rule.params());
-        params.push(("loss", self.state.rule.loss().name().into()));
-        let mut metrics =
-            vec![("rows", self.state.rows.into()), ("progressive_loss", self.progressive().into())];
-        if let Some(best) = self.hindsight_loss()? {
-            metrics.push(("hindsight_loss", best.into()));
-            metrics.push(("regret", (self.progressive() - best).into()));
         }
-        let mut warnings = Vec::new();
-        if w.iter().any(|w| !w.is_finite()) {
-            warnings.push("the weights diverged; lower --set rate, or scale the features".into());
+        if !intercept.is_finite() || selected.iter().any(|f| !f.coefficient[0].is_finite()) {
+            return Err(Error::Data(
+                "a coefficient is too large for a number; scale the features or the target".into(),
+            ));
+        }
+        let mut params = vec![("k", self.k.into()), ("preset", self.preset.into())];
+        params.extend(state.rule.params());
+        params.push(("standardise", state.scale.runs().into()));
+        params.push(("loss", state.rule.loss().name().into()));
+        let loss = self.progressive();
+        let mut metrics: Vec<(&'static str, Value)> = vec![("rows", state.rows.into())];
+        metrics.extend(loss.map(|loss| ("progressive_loss", loss.into())));
+        if let (Some(best), Some(loss)) = (self.hindsight_loss()?, loss) {
+            metrics.push(("hindsight_loss", best.into()));
+            metrics.push(("regret", (loss - best).into()));
         }
         let mut selection = Selection {
             method: R::NAME,
             params,
-            selected: selected.collect(),
-            intercept: vec![self.state.rule.intercept()],
-            score_kind: "size of the weight",
-            loss: Some(self.progressive()),
+            selected,
+            intercept: vec![intercept],
+            score_kind: match state.scale.runs() {
+                true => "size of the weight a deviation of the feature",
+                false => "size of the weight",
+            },
+            loss,
+            constant: state.scale.constant().map(|count| count as u64),
             metrics,
-            warnings,
+            warnings: self.warnings(loss),
             ..Selection::default()
         };
         selection.sort();
@@ -233,8 +356,30 @@ impl<R: Rule> RowLearner for Streaming<R> {
     }
 
     fn status(&self) -> Status {
-        let loss = (self.state.rows > 0).then(|| self.progressive());
-        Status { kept: self.k, loss, substitutions: 0, bytes: self.bytes }
+        let kept = self.state.rule.weights().iter().filter(|w| **w != 0.0).count().min(self.k);
+        Status { kept, loss: self.progressive(), substitutions: 0, bytes: self.bytes }
+    }
+}
+
+impl<R: Rule> Streaming<R> {
+    /// What the user should know: a rival promises nothing, so that it has learnt is looked at.
+    fn warnings(&self, loss: Option<f64>) -> Vec<String> {
+        let constant = self.state.constant_loss();
+        let worse = loss.filter(|loss| *loss > constant * (1.0 + 1e-9));
+        let say = |loss: f64| {
+            format!(
+                "the mean loss of {} before each step is {loss:.4}, above {constant:.4} of the best \
+                 constant: it has not learnt from these rows",
+                R::NAME
+            )
+        };
+        let mut warnings: Vec<String> = worse.map(say).into_iter().collect();
+        let (k, seen) = (self.k, self.problem.candidates());
+        if k > seen {
+            let what = "features were seen; all are kept that can be";
+            warnings.push(format!("k is {k} but only {seen} {what}"));
+        }
+        warnings
     }
 }
 
@@ -245,47 +390,20 @@ impl<R: Rule> Snapshot for Streaming<R> {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let state: State<R> = snapshot::decode(state)?;
-        if state.rule.weights().len() != self.problem.features() {
+        let p = self.problem.features();
+        if !state.rule.sound(p) || !state.scale.sound(p) {
             return Err(Error::Snapshot("it has other features".into()));
+        }
+        if state.scale.runs() != self.state.scale.runs() {
+            return Err(Error::Snapshot("it was made with another --set standardise".into()));
+        }
+        if state.hindsight.is_some() != self.state.hindsight.is_some()
+            || state.hindsight.iter().any(|a| !a.sound() || a.features() != p)
+        {
+            return Err(Error::Snapshot("it was made with another --set regret".into()));
         }
         self.state = state;
         Ok(())
-    }
-}
-
-/// The features that may have a weight, of which a rule keeps the `k` of largest key.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Truncation {
-    pub(crate) members: Vec<u32>,
-    mark: Vec<bool>,
-    k: usize,
-}
-
-impl Truncation {
-    pub(crate) fn new(features: usize, k: usize) -> Self {
-        Self { members: Vec::new(), mark: vec![false; features], k }
-    }
-
-    /// Adds the features of `x`, keeps the `k` of largest `key` and zeroes the others in `w`.
-    ///
-    /// Only members and the row's own features can have changed, so this is O(k + nnz).
-    pub(crate) fn keep(&mut self, x: Row<'_>, w: &mut [f64], key: impl Fn(usize, f64) -> f64) {
-        x.each(|j, v| {
-            if v != 0.0 && !self.mark[j] {
-                self.mark[j] = true;
-                self.members.push(j as u32);
-            }
-        });
-        if self.members.len() <= self.k {
-            return;
-        }
-        let rank = |j: &u32| key(*j as usize, w[*j as usize]);
-        let by = |a: &u32, b: &u32| rank(b).total_cmp(&rank(a)).then(a.cmp(b));
-        self.members.select_nth_unstable_by(self.k - 1, by);
-        for j in self.members.drain(self.k..) {
-            self.mark[j as usize] = false;
-            w[j as usize] = 0.0;
-        }
     }
 }
 
@@ -301,6 +419,18 @@ pub(crate) const REGRET: SettingInfo = SettingInfo {
     default: "false",
     help: "also report the regret against the best k features in hindsight; takes p^2 memory",
 };
+
+/// Whether rows are standardised.
+pub(crate) const STANDARDISE: SettingInfo = SettingInfo {
+    name: "standardise",
+    default: "true",
+    help: "by running mean and deviation; false takes rows as they are, in O(nnz), as published",
+};
+
+/// Whether rows are to be standardised.
+pub(crate) fn standardised(spec: &MethodSpec) -> Result<bool> {
+    spec.get("standardise", true, "true or false")
+}
 
 /// Whether the published preset was asked for.
 pub(crate) fn preset(spec: &MethodSpec) -> Result<&'static str> {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::RowLearner;
 use super::penalty::soft;
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, Streaming, info, positive, preset};
+use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, positive, preset};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
@@ -82,6 +82,10 @@ impl Rule for TruncatedGradient {
     fn loss(&self) -> LossKind {
         self.gradient.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.gradient.sound(features) && self.done.len() == features && self.every > 0
+    }
 }
 
 /// The registry's entry.
@@ -97,6 +101,7 @@ pub const INFO: MethodInfo = info(
         SettingInfo { name: "lambda", default: "0.001", help: "gravity, above 0" },
         SettingInfo { name: "every", default: "10", help: "rows between two truncations" },
         SettingInfo { name: "theta", default: "inf", help: "largest weight that is drawn to zero" },
+        STANDARDISE,
         PRESET,
         REGRET,
     ],

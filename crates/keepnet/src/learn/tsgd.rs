@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, Streaming, Truncation, info, preset};
+use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, preset};
+use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -64,6 +65,10 @@ impl Rule for Tsgd {
     fn loss(&self) -> LossKind {
         self.gradient.loss
     }
+
+    fn sound(&self, features: usize) -> bool {
+        self.gradient.sound(features) && self.support.sound(features)
+    }
 }
 
 /// The registry's entry.
@@ -77,6 +82,7 @@ pub const INFO: MethodInfo = info(
         RATE,
         POWER,
         SettingInfo { name: "burn", default: "p", help: "rows before the first truncation" },
+        STANDARDISE,
         PRESET,
         REGRET,
     ],

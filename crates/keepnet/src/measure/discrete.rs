@@ -10,7 +10,7 @@ use crate::compact::{self, MOST_LEVELS};
 use crate::error::{Error, Result};
 use crate::measure::coded::{Coded, Information, Levels, Sided, too_many};
 use crate::measure::special::chi_squared_tail;
-use crate::measure::{Evidence, Measure, Side, coded_target};
+use crate::measure::{Evidence, Measure, Side, coded_target, rows_counted};
 use crate::popcount;
 use crate::target::Problem;
 
@@ -56,7 +56,7 @@ impl<K: Kind> Discrete<K> {
         let mut coded = Coded::new(problem.n(), problem.weight.clone());
         let levels = coded.levels(target.view())?;
         let masks = masks(target.view(), levels.counts.len());
-        let rows = problem.weight_sum();
+        let rows = rows_counted(problem)?;
         let weighted = problem.weight.is_some();
         Ok(Self { coded, target, levels, masks, delta, bins, rows, weighted, kind: PhantomData })
     }

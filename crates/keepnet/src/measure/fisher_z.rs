@@ -21,7 +21,7 @@ use crate::frame::centre;
 use crate::kernel::{self, Element};
 use crate::measure::dot::{Shifted, against_dense, dot};
 use crate::measure::special::{normal_cutoff, normal_two_sided};
-use crate::measure::{Evidence, Measure, Side, numeric_target};
+use crate::measure::{Evidence, LEAST_ROWS, Measure, Side, numeric_target, rows_counted};
 use crate::popcount;
 use crate::target::Problem;
 
@@ -66,9 +66,9 @@ impl FisherZ {
             return Err(Error::param("alpha", alpha, "between 0 and 1"));
         }
         let mut y = numeric_target(&problem.target)?;
-        let total = problem.weight_sum();
-        if total <= 3.0 {
-            return Err(Error::Data("Fisher's Z needs more than 3 rows".into()));
+        let total = rows_counted(problem)?;
+        if total <= LEAST_ROWS {
+            return Err(Error::Data(format!("Fisher's Z needs more than 3 rows, got {total}")));
         }
         let weight = problem.weight.clone();
         let one = |i: usize| weight.as_ref().map_or(1.0, |v| v[i]);

@@ -22,7 +22,7 @@ use crate::measure::conditional::Conditional;
 use crate::measure::discrete::coded;
 use crate::measure::entropy::Entropies;
 use crate::measure::special::chi_squared_tail;
-use crate::measure::{Evidence, Side, coded_target};
+use crate::measure::{Evidence, Side, coded_target, rows_counted};
 use crate::target::Problem;
 
 /// What is known of a column: its levels, and how many the degrees of freedom count.
@@ -74,7 +74,7 @@ impl G2 {
         let entropies = Entropies::new(n);
         Ok(Self {
             n,
-            total: problem.weight_sum(),
+            total: rows_counted(problem)?,
             weight: problem.weight.clone(),
             alpha,
             bins,

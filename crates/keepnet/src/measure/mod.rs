@@ -31,7 +31,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::check::ColumnStats;
 use crate::column::{Column, ColumnData};
 use crate::error::{Error, Result};
-use crate::target::Target;
+use crate::target::{Problem, Target};
+
+/// Rows below which no test has a degree of freedom.
+pub(crate) const LEAST_ROWS: f64 = 3.0;
 
 pub use fisher_z::FisherZ;
 pub use mi::Mi;
@@ -212,5 +215,38 @@ pub fn coded_target(target: &Target) -> Result<ColumnData> {
             Ok(ColumnData::Bits { rows: codes.len(), words })
         }
         data => Ok(data),
+    }
+}
+
+/// Rows that a test counts: the sum of the sample weights.
+///
+/// A model takes weights of any scale. A test does not: a weight of 2 is the row twice, and what is
+/// significant depends on how many rows there are.
+pub(crate) fn rows_counted(problem: &Problem) -> Result<f64> {
+    let total = problem.weight_sum();
+    if problem.weight.is_some() && total <= LEAST_ROWS {
+        let (sum, n) = ((total * 1e6).round() / 1e6, problem.n());
+        return Err(Error::Data(format!(
+            "weights are counts of rows; these sum to {sum}: multiply them so that they sum to \
+             the rows that they stand for (there are {n}), or use a method with a model"
+        )));
+    }
+    Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_of_a_test_are_counts_of_rows() {
+        let mut problem = Problem::regression(vec![1.0, 2.0, 4.0, 8.0]);
+        assert_eq!(rows_counted(&problem).unwrap(), 4.0);
+        problem.weight = Some(vec![0.25; 4]);
+        let error = rows_counted(&problem).unwrap_err().to_string();
+        assert!(error.contains("weights are counts of rows; these sum to 1:"), "{error}");
+        assert!(error.contains("there are 4"), "{error}");
+        problem.weight = Some(vec![25.0; 4]);
+        assert_eq!(rows_counted(&problem).unwrap(), 100.0);
     }
 }

@@ -18,7 +18,8 @@
 //! ```
 //!
 //! An offer costs O(n m), or a sparse column's non-zeros times m. Memory: the kept columns, one
-//! residual, m^2 / 2 numbers. A column that is a combination of the model's is rejected.
+//! residual, m^2 / 2 numbers. A column that is a combination of the model's is rejected; a pinned
+//! one takes the place of the accepted column that makes it one, which changes no prediction.
 //! `rules=lofs` takes the library's likelihood ratio `exp(-gain n / (2 RSS))` for the p-value
 //! and counts every column of the input, from 2.
 //!
@@ -39,7 +40,7 @@ use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, Rules};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
-use crate::snapshot::{self, Snapshot};
+use crate::snapshot::{self, Snapshot, ensure};
 use crate::target::Problem;
 
 /// Share of a column's variance below which it is a combination of the model's columns.
@@ -205,17 +206,75 @@ impl AlphaInvesting {
         }
     }
 
-    /// Puts a column into the model: residual and factor.
-    fn accept(&mut self, x: Side<'_, Sums>, candidate: Candidate) {
-        let Candidate { solved, left, product, .. } = candidate;
-        // Coefficients of the model's columns in the newcomer: L^-T (L^-1 c).
-        let mut back = solved.clone();
+    /// Coefficients of the model's columns in a candidate: L^-T (L^-1 c).
+    fn back(&self, candidate: &Candidate) -> Vec<f64> {
+        let mut back = candidate.solved.clone();
         for i in (0..back.len()).rev() {
             back[i] /= self.factor[i][i];
             for j in 0..i {
                 back[j] -= self.factor[i][j] * back[i];
             }
         }
+        back
+    }
+
+    /// Puts a pinned column that the model spans in the place of an accepted one.
+    ///
+    /// With `x = sum b_j z_j` and `b_m` not 0 the model spans the same without `z_m` and with `x`,
+    /// so the residual stays; of the factor only the correlations in it are needed.
+    fn replace(
+        &mut self,
+        feature: &Feature<'_>,
+        sums: Sums,
+        candidate: &Candidate,
+    ) -> Result<Outcome> {
+        let back = self.back(candidate);
+        let first = self.covariates.len();
+        let free = (0..self.shelf.len()).filter(|at| !self.shelf.kept(*at).pinned);
+        let best = free.max_by(|a, b| back[first + a].abs().total_cmp(&back[first + b].abs()));
+        let spanned = Reason::Redundant { by: best.map(|at| self.shelf.id(at)) };
+        let Some(at) = best else { return Ok(Outcome::dropped(spanned)) };
+        let Some(factor) = self.without(first + at, candidate) else {
+            return Ok(Outcome::dropped(spanned));
+        };
+        let (strength, p_value) = (self.shelf.note(at).score, self.shelf.note(at).p_value);
+        let evidence = Evidence { strength, relevant: true, p_value };
+        let evicted = self.shelf.exchange(&[at], feature, None, sums, evidence)?;
+        self.factor = factor;
+        Ok(Outcome { evicted, score: p_value, ..Outcome::new(Verdict::Kept) })
+    }
+
+    /// The factor without one column and with the candidate at the end; `None` where these are
+    /// collinear too.
+    fn without(&self, gone: usize, candidate: &Candidate) -> Option<Vec<Vec<f64>>> {
+        let rows = || self.factor.iter().enumerate().filter(|(at, _)| *at != gone);
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let mut correlations: Vec<Vec<f64>> = rows()
+            .map(|(at, row)| {
+                rows().take_while(|(j, _)| *j < at).map(|(_, other)| product(row, other)).collect()
+            })
+            .collect();
+        correlations.push(rows().map(|(_, row)| product(row, &candidate.solved)).collect());
+        let mut factor: Vec<Vec<f64>> = Vec::with_capacity(correlations.len());
+        for c in correlations {
+            let mut solved: Vec<f64> = Vec::with_capacity(c.len() + 1);
+            for (c, row) in c.iter().zip(&factor) {
+                solved.push((c - product(&solved, row)) / row[row.len() - 1]);
+            }
+            let left = 1.0 - product(&solved, &solved);
+            if left <= COLLINEAR {
+                return None;
+            }
+            solved.push(left.sqrt());
+            factor.push(solved);
+        }
+        Some(factor)
+    }
+
+    /// Puts a column into the model: residual and factor.
+    fn accept(&mut self, x: Side<'_, Sums>, candidate: Candidate) {
+        let back = self.back(&candidate);
+        let Candidate { solved, left, product, .. } = candidate;
         let step = product / left;
         let mut shift = 0.0;
         let mut change = vec![0.0; self.residual.len()];
@@ -258,10 +317,14 @@ impl AlphaInvesting {
         let (sums, r) = self.z.describe(feature.column(), &feature.stats);
         let x = Side { x: feature.column(), facts: &sums };
         let candidate = self.candidate(x);
+        if feature.pinned && candidate.left <= COLLINEAR {
+            let outcome = self.replace(feature, sums, &candidate)?;
+            return Ok(Outcome { marginal: Some(r.abs()), ..outcome });
+        }
         let p = self.p_value(&candidate);
         let (bid, marginal) = (self.bid(feature.arrival), Some(r.abs()));
         // A NaN is no success.
-        let wins = p < bid || (feature.pinned && candidate.left > COLLINEAR);
+        let wins = p < bid || feature.pinned;
         if !wins {
             self.lose(feature.arrival);
             return Ok(Outcome { marginal, score: Some(p), ..Outcome::dropped(Reason::Weak) });
@@ -357,7 +420,13 @@ impl Snapshot for AlphaInvesting {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, factor, residual, wealth, tests, ended) = snapshot::decode(state)?;
-        self.shelf.restore(parts);
+        let z = &self.z;
+        self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
+        let (factor, residual): (Vec<Vec<f64>>, Vec<f64>) = (factor, residual);
+        let columns = self.covariates.len() + self.shelf.len();
+        let lower = factor.iter().enumerate().all(|(i, row)| row.len() == i + 1);
+        ensure(factor.len() == columns && lower, "the factor is of other columns")?;
+        ensure(residual.len() == self.residual.len(), "the residual has other rows")?;
         (self.factor, self.residual) = (factor, residual);
         (self.wealth, self.tests, self.ended) = (wealth, tests, ended);
         self.settle();

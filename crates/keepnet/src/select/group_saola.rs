@@ -268,7 +268,7 @@ impl<M: Measure> GroupSaola<M> {
             let Member { place, feature, data, facts, evidence, gone } = member;
             out[place].score = Some(evidence.strength);
             out[place].verdict = match gone {
-                Some(by) => Verdict::Dropped(Reason::Redundant { by }),
+                Some(by) => Verdict::Dropped(Reason::Redundant { by: Some(by) }),
                 None => {
                     let added = self.shelf.exchange(&[], feature, data, facts, evidence);
                     if let Err(error) = added {
@@ -373,7 +373,8 @@ impl<M: Measure> Snapshot for GroupSaola<M> {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, seen, evictions, ended) = snapshot::decode(state)?;
-        self.shelf.restore(parts);
+        let measure = &mut self.measure;
+        self.shelf.restore(parts, |x, stats| measure.weigh(x, stats).map(|(facts, _)| facts))?;
         (self.groups_seen, self.evictions, self.ended) = (seen, evictions, ended);
         Ok(())
     }

@@ -210,14 +210,14 @@ pub enum Verdict {
 }
 
 /// Why a feature was let go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
     /// Too little to do with the target.
     Weak,
     /// Says what another feature says better.
     Redundant {
-        /// The feature that says it.
-        by: FeatureId,
+        /// The feature that says it; `None` where covariates do.
+        by: Option<FeatureId>,
     },
     /// One value only, or too few others.
     Constant,

@@ -34,7 +34,7 @@ use crate::select::{
     ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict, offer_groups,
 };
 use crate::selection::Selection;
-use crate::snapshot::{self, Snapshot};
+use crate::snapshot::{self, Snapshot, ensure};
 use crate::target::{Problem, Target};
 
 /// Sweeps of coordinate descent at most, and the step below which it stops.
@@ -284,7 +284,7 @@ impl Ogfs {
     ) {
         if at >= kept {
             let place = accepted[at - kept].place;
-            out[place].verdict = Verdict::Dropped(Reason::Redundant { by });
+            out[place].verdict = Verdict::Dropped(Reason::Redundant { by: Some(by) });
         } else if let Some(first) = accepted.first() {
             out[first.place].evicted.push(id);
             self.evictions += 1;
@@ -401,7 +401,13 @@ impl Snapshot for Ogfs {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, gram, with_outputs, counts) = snapshot::decode(state)?;
-        self.shelf.restore(parts);
+        let z = &self.z;
+        self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
+        let (gram, with_outputs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (gram, with_outputs);
+        let lower = gram.iter().enumerate().all(|(i, row)| row.len() == i + 1);
+        let outputs = with_outputs.iter().all(|row| row.len() == self.outputs.len());
+        let columns = (gram.len(), with_outputs.len()) == (self.shelf.len(), self.shelf.len());
+        ensure(lower && outputs && columns, "correlations of other columns")?;
         (self.gram, self.with_outputs) = (gram, with_outputs);
         (self.groups_seen, self.evictions, self.ended) = counts;
         Ok(())

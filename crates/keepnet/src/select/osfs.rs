@@ -32,7 +32,7 @@ use crate::select::shelf::Shelf;
 use crate::select::statistical::{self, Rules};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
-use crate::snapshot::{self, Snapshot};
+use crate::snapshot::{self, Snapshot, ensure};
 use crate::target::Problem;
 
 /// Settings of [`Osfs`].
@@ -117,7 +117,7 @@ impl<T: Conditional> Osfs<T> {
         let verdicts = self.judge(x, &facts, feature.pinned);
         let outcome = match verdicts.newcomer {
             Some(by) => {
-                let by = self.shelf.id(by);
+                let by = Some(self.shelf.id(by));
                 self.tests.remove(&mut self.memory, self.shelf.len());
                 let evicted = self.remove(&verdicts.gone);
                 Outcome { evicted, ..Outcome::dropped(Reason::Redundant { by }) }
@@ -316,7 +316,9 @@ impl<T: Conditional> Snapshot for Osfs<T> {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, memory, counts) = snapshot::decode(state)?;
-        self.shelf.restore(parts);
+        let tests = &mut self.tests;
+        self.shelf.restore(parts, |x, stats| tests.weigh(x, stats).map(|(facts, _)| facts))?;
+        ensure(self.tests.holds(&memory, self.shelf.len()), "correlations of other columns")?;
         self.memory = memory;
         (self.conditional_tests, self.too_few_rows, self.evictions, self.ended) = counts;
         Ok(())

@@ -129,7 +129,7 @@ impl<M: Measure> Saola<M> {
         if let Some((by, t)) = walk.by {
             let by = self.shelf.id(by);
             let evicted = walk.gone.iter().rev().map(|at| self.shelf.remove(*at)).collect();
-            let verdict = Verdict::Dropped(Reason::Redundant { by });
+            let verdict = Verdict::Dropped(Reason::Redundant { by: Some(by) });
             return Ok(Outcome { verdict, evicted, marginal, score: Some(t) });
         }
         let outcome = self.keep(walk.gone, feature, data, facts, evidence)?;
@@ -296,7 +296,8 @@ impl<M: Measure> Snapshot for Saola<M> {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, pairs, evictions, ended) = snapshot::decode(state)?;
-        self.shelf.restore(parts);
+        let measure = &mut self.measure;
+        self.shelf.restore(parts, |x, stats| measure.weigh(x, stats).map(|(facts, _)| facts))?;
         (self.pairs, self.evictions, self.ended) = (pairs, evictions, ended);
         Ok(())
     }

@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::block::FeatureId;
 use crate::budget::Budget;
-use crate::check::Feature;
+use crate::check::{ColumnStats, Feature};
 use crate::column::{Column, ColumnData};
 use crate::error::Result;
 use crate::kept::{Kept, KeptSet};
 use crate::measure::{Evidence, Side};
 use crate::select::statistical::TIE;
 use crate::selection::{Selected, Selection};
+use crate::snapshot::{encode, ensure};
 
 /// What is held beside a kept column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -183,12 +184,24 @@ impl<F: Clone + Serialize + DeserializeOwned> Shelf<F> {
         (&self.kept, &self.notes)
     }
 
-    /// Takes up the parts of a snapshot.
-    pub fn restore(&mut self, (kept, notes): (KeptSet, Vec<Note<F>>)) {
-        let kept = kept.resumed(self.kept.budget().clone());
+    /// Takes up the parts of a snapshot. `facts` computes what the saved notes must say: a note
+    /// that says something else of its column is refused.
+    pub fn restore(
+        &mut self,
+        (kept, notes): (KeptSet, Vec<Note<F>>),
+        mut facts: impl FnMut(Column<'_>, &ColumnStats) -> Result<F>,
+    ) -> Result<()> {
+        let kept = kept.resumed(self.kept.budget().clone(), self.index.rows)?;
+        ensure(kept.len() == notes.len(), "columns and what is known of them differ in number")?;
+        for (kept, note) in kept.slots().iter().zip(&notes) {
+            let facts = facts(kept.column(), &kept.stats)?;
+            let same = encode(&facts)? == encode(&note.facts)?;
+            ensure(same, "what is known of a column is not of it")?;
+        }
         self.index = RowIndex::new(self.index.rows);
         self.bits = kept.columns().map(|x| self.index.add(x)).collect();
         (self.kept, self.notes) = (kept, notes);
+        Ok(())
     }
 
     /// Adds every column to a selection, in list order, and sorts it for show.

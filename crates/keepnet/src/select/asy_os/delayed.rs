@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::{Centre, Seen};
+use crate::error::{Error, Result};
 use crate::kernel;
 
 /// The prediction and those before it.
@@ -56,8 +57,18 @@ impl DelayedCentre {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn restore(&self, line: Line) {
-        *self.line() = line;
+    /// Takes up the line of a centre that was made alike; an error where it cannot be of one.
+    pub(super) fn restore(&self, line: Line) -> Result<()> {
+        let mut own = self.line();
+        let (length, held) = (own.states[0].len(), line.states.len() as u64);
+        let alike = (line.tau, line.last.len()) == (own.tau, own.last.len())
+            && (1..=own.tau.min(line.updates.saturating_add(1))).contains(&held)
+            && line.states.iter().all(|state| state.len() == length);
+        if !alike {
+            return Err(Error::Snapshot("it is damaged (the delay line does not fit)".into()));
+        }
+        *own = line;
+        Ok(())
     }
 }
 

@@ -32,9 +32,13 @@ mod tests;
 mod work;
 mod worker;
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use crate::budget::Budget;
 use crate::check::CheckedBlock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::kept::Kept;
 use crate::refit::Outputs;
@@ -249,21 +253,59 @@ impl ColumnSelector for AsyOs {
     }
 }
 
+/// What a state was made by: the team must be the same one to take it up.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Made {
+    centre: String,
+    workers: usize,
+    tau: Option<u64>,
+}
+
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "centre={} workers={}", self.centre, self.workers)?;
+        self.tau.map_or(Ok(()), |tau| write!(f, " tau={tau}"))
+    }
+}
+
+impl AsyOs {
+    fn made(&self) -> Made {
+        let AsyOsParams { centre, workers, tau, .. } = self.params;
+        let tau = Some(tau).filter(|_| centre == CentreKind::Simulated);
+        Made { centre: centre.name().into(), workers, tau }
+    }
+}
+
 impl Snapshot for AsyOs {
     fn save(&self) -> Result<Vec<u8>> {
         let workers = self.with_workers(|workers| {
             workers.iter().map(|worker| worker.save()).collect::<Result<Vec<_>>>()
         })?;
-        match &self.team {
-            Team::Threads { .. } => encode(&(workers, self.prediction())),
-            Team::Simulated { centre, turn, .. } => encode(&(workers, &*centre.line(), turn)),
-        }
+        let team = match &self.team {
+            Team::Threads { .. } => encode(&self.prediction())?,
+            Team::Simulated { centre, turn, .. } => encode(&(&*centre.line(), turn))?,
+        };
+        encode(&(self.made(), workers, team))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let (made, states, team): (Made, Vec<Vec<u8>>, Vec<u8>) = decode(state)?;
+        let mine = self.made();
+        if made != mine {
+            let advice = format!("resume with --set {}", made.to_string().replace(' ', " --set "));
+            let text = format!("it was made with {made}, this run has {mine}; {advice}");
+            return Err(Error::Snapshot(text));
+        }
+        if states.len() != mine.workers {
+            let text = format!("it is damaged ({} workers of {})", states.len(), mine.workers);
+            return Err(Error::Snapshot(text));
+        }
         match &mut self.team {
             Team::Threads { pool, centre } => {
-                let (states, u): (Vec<Vec<u8>>, Vec<f64>) = decode(state)?;
+                let u: Vec<f64> = decode(&team)?;
+                if u.len() != self.frame.n() * self.y.len() {
+                    return Err(Error::Snapshot("it is damaged (the prediction's length)".into()));
+                }
                 for (mut worker, state) in pool.workers().zip(&states) {
                     worker.restore(state)?;
                 }
@@ -271,11 +313,11 @@ impl Snapshot for AsyOs {
                 pool.restored();
             }
             Team::Simulated { workers, centre, turn } => {
-                let (states, line, at): (Vec<Vec<u8>>, delayed::Line, u64) = decode(state)?;
+                let (line, at): (delayed::Line, u64) = decode(&team)?;
                 for (worker, state) in workers.iter_mut().zip(&states) {
                     worker.restore(state)?;
                 }
-                centre.restore(line);
+                centre.restore(line)?;
                 *turn = at;
             }
         }

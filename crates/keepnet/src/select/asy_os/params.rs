@@ -8,6 +8,10 @@ use crate::select::ColumnSelector;
 use crate::select::os::{OsParams, SETTINGS};
 use crate::target::Problem;
 
+/// Workers of the simulated centre where none are asked for: a number of its own, since what it
+/// gives must not depend on the threads of the machine.
+const SIMULATED: usize = 4;
+
 /// Where the shared prediction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CentreKind {
@@ -62,17 +66,21 @@ impl AsyOsParams {
     /// The settings that a user gave, the defaults for the rest.
     pub fn from_spec(spec: &MethodSpec) -> Result<Self> {
         let os = OsParams::from_spec(spec)?;
+        let centre = spec
+            .settings
+            .get("centre")
+            .map_or(Ok(CentreKind::Threads), |c| CentreKind::parse(c))?;
+        let usual = match centre {
+            CentreKind::Threads => rayon::current_num_threads(),
+            CentreKind::Simulated => SIMULATED,
+        };
         let whole = "a whole number of at least 1";
-        let workers = spec.get("workers", rayon::current_num_threads(), whole)?;
+        let workers = spec.get("workers", usual, whole)?;
         if workers == 0 {
             return Err(Error::param("workers", 0, whole));
         }
         // More workers than features to keep would have nothing to do.
         let workers = workers.min(os.k);
-        let centre = spec
-            .settings
-            .get("centre")
-            .map_or(Ok(CentreKind::Threads), |c| CentreKind::parse(c))?;
         if centre == CentreKind::Threads && spec.settings.contains_key("tau") {
             return Err(Error::param("tau", "given", "centre=simulated with it"));
         }
@@ -93,7 +101,7 @@ const OWN: [SettingInfo; 3] = [
     SettingInfo {
         name: "workers",
         default: "--threads",
-        help: "workers, each with k / workers features; at most k",
+        help: "workers, each with k / workers features, at most k; 4 with centre=simulated",
     },
     SettingInfo {
         name: "tau",

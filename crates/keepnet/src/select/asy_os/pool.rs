@@ -37,9 +37,8 @@ struct State {
     queue: VecDeque<Job>,
     /// Workers that are looking at a feature.
     busy: usize,
-    workers: usize,
-    /// Workers whose share is full.
-    full: usize,
+    /// Which workers' shares are full.
+    full: Vec<bool>,
     /// Features that a worker keeps or looks at.
     held: HashSet<FeatureId>,
     late: Vec<Late>,
@@ -66,7 +65,7 @@ impl Pool {
     /// Starts a thread a worker.
     pub(super) fn new(workers: Vec<Worker>) -> Result<Self> {
         let stand = workers.iter().map(Worker::brief).collect();
-        let state = State { workers: workers.len(), stand, ..State::default() };
+        let state = State { full: vec![false; workers.len()], stand, ..State::default() };
         let (work, reader) = (Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { state: Mutex::new(state), work, reader });
         let workers: Vec<_> = workers.into_iter().map(|w| Arc::new(Mutex::new(w))).collect();
@@ -90,7 +89,7 @@ impl Pool {
     /// Puts features into the queue, once it is short.
     pub(super) fn offer(&self, features: &[Feature<'_>]) -> Result<()> {
         let mut state = self.shared.lock();
-        let low = LOW * state.workers;
+        let low = LOW * state.full.len();
         while state.queue.len() > low && state.failed.is_none() {
             state = self.wait(state);
         }
@@ -121,10 +120,10 @@ impl Pool {
 
     /// After the workers were restored: who is full and which features are held.
     pub(super) fn restored(&self) {
-        let (mut full, mut held) = (0, HashSet::new());
+        let mut held = HashSet::new();
+        let full = self.workers().map(|worker| worker.full()).collect();
         let stand = self.workers().map(|worker| worker.brief()).collect();
         for worker in self.workers() {
-            full += usize::from(worker.full());
             held.extend(worker.kept().iter().filter_map(|kept| kept.id));
         }
         let mut state = self.shared.lock();
@@ -162,33 +161,31 @@ fn toil(at: usize, shared: &Shared, worker: &Mutex<Worker>) {
     if let Err(error) = alone() {
         return fail(shared, format!("worker {at} cannot start: {error}"));
     }
-    let mut full = false;
-    while let Some((feature, idle)) = take(shared, full) {
+    while let Some((feature, idle)) = take(shared, at) {
         let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
         worker.idled(idle);
         let outcome = catch_unwind(AssertUnwindSafe(|| worker.offer(&feature)));
-        let (now_full, stand) = (worker.full(), worker.brief());
+        let (full, stand) = (worker.full(), worker.brief());
         drop(worker);
         match outcome {
-            Ok(Ok(outcome)) => done(shared, feature, outcome, now_full && !full, (at, stand)),
+            Ok(Ok(outcome)) => done(shared, feature, outcome, full, (at, stand)),
             Ok(Err(error)) => return fail(shared, error.to_string()),
             Err(panic) => return fail(shared, format!("worker {at} panicked: {}", said(&*panic))),
         }
-        full |= now_full;
     }
 }
 
 /// The next feature that nobody holds, and the seconds waited for it; `None` is the end.
-fn take(shared: &Shared, full: bool) -> Option<(Job, f64)> {
+fn take(shared: &Shared, at: usize) -> Option<(Job, f64)> {
     let start = Instant::now();
     let mut state = shared.lock();
     loop {
         if state.closed || state.failed.is_some() {
             return None;
         }
-        let mine = !full || state.full >= state.workers;
+        let mine = !state.full[at] || state.full.iter().all(|full| *full);
         if let Some(feature) = if mine { state.queue.pop_front() } else { None } {
-            let low = LOW * state.workers;
+            let low = LOW * state.full.len();
             if state.queue.len() == low || state.queue.is_empty() {
                 shared.reader.notify_one();
             }
@@ -204,13 +201,7 @@ fn take(shared: &Shared, full: bool) -> Option<(Job, f64)> {
     }
 }
 
-fn done(
-    shared: &Shared,
-    feature: Job,
-    outcome: Outcome,
-    filled: bool,
-    (at, stand): (usize, Status),
-) {
+fn done(shared: &Shared, feature: Job, outcome: Outcome, full: bool, (at, stand): (usize, Status)) {
     let mut state = shared.lock();
     state.stand[at] = stand;
     if matches!(outcome.verdict, Verdict::Dropped(_)) {
@@ -221,8 +212,8 @@ fn done(
     }
     state.late.push(Late { id: feature.id, name: feature.name.into_owned(), outcome });
     state.busy -= 1;
-    if filled {
-        state.full += 1;
+    if full && !state.full[at] {
+        state.full[at] = true;
         shared.work.notify_all();
     }
     if state.busy == 0 && state.queue.is_empty() {

@@ -223,3 +223,64 @@ fn no_delta_is_lost_or_counted_twice() {
         assert_eq!(*u, want as f64, "row {i}");
     }
 }
+
+/// A state belongs to its centre, workers and staleness: any other team refuses it and stays as
+/// it was.
+#[test]
+fn a_state_of_another_team_is_refused() {
+    let (x, y) = columns(60, 80, 8);
+    let problem = Problem::regression(y);
+    let made = |centre, workers, tau| {
+        let params = AsyOsParams { os: OsParams::new(8), centre, workers, tau };
+        AsyOs::new(params, &problem, &Budget::unlimited()).unwrap()
+    };
+    let (threads, simulated) = (CentreKind::Threads, CentreKind::Simulated);
+    let teams = [(threads, 4, 4), (threads, 2, 2), (simulated, 4, 4), (simulated, 4, 2)];
+    for one in teams {
+        let mut selector = made(one.0, one.1, one.2);
+        let mut block = ColumnBlock::new(80);
+        for (j, x) in x.iter().enumerate() {
+            let (id, name) = (FeatureId::new(j as u64), format!("f{j}"));
+            block.push(RawColumn { id, name, source: 0, data: ColumnData::dense(x.clone()) });
+        }
+        let checked = check_block(&block, 0, &problem, &CheckPolicy::default()).unwrap();
+        selector.offer_block(&checked, &mut Vec::new()).unwrap();
+        selector.settle(true, &mut Vec::new()).unwrap();
+        let state = selector.save().unwrap();
+        for other in teams {
+            let mut resumed = made(other.0, other.1, other.2);
+            let before = resumed.save().unwrap();
+            if one == other {
+                resumed.restore(&state).unwrap();
+                let (a, b) = (resumed.selection().unwrap(), selector.selection().unwrap());
+                assert_eq!(a.indices(), b.indices());
+                assert!(metric(&a, "centre_error") < 1e-12);
+                continue;
+            }
+            let error = resumed.restore(&state).unwrap_err().to_string();
+            let workers = format!("workers={}", one.1);
+            assert!(error.contains(&workers) && error.contains("resume with"), "{error}");
+            assert_eq!(resumed.save().unwrap(), before);
+        }
+        // Bytes that are missing or of other lengths are an error, never a panic.
+        for cut in (0..state.len()).step_by(97) {
+            assert!(made(one.0, one.1, one.2).restore(&state[..cut]).is_err(), "cut at {cut}");
+        }
+    }
+}
+
+/// The simulated centre has a number of workers of its own.
+#[test]
+fn threads_do_not_change_the_simulated_workers() {
+    let spec = crate::registry::MethodSpec::k(20).set("centre", "simulated");
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let params = pool.install(|| AsyOsParams::from_spec(&spec)).unwrap();
+        assert_eq!((params.workers, params.tau), (4, 4), "{threads} threads");
+        let on_threads = crate::registry::MethodSpec::k(20);
+        let params = pool.install(|| AsyOsParams::from_spec(&on_threads)).unwrap();
+        assert_eq!(params.workers, threads);
+    }
+    let few = crate::registry::MethodSpec::k(3).set("centre", "simulated");
+    assert_eq!(AsyOsParams::from_spec(&few).unwrap().workers, 3);
+}

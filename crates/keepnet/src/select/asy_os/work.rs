@@ -24,7 +24,7 @@ use crate::linalg::Square;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::select::os::{Eta, Model, OsParams, Slopes, Trial, Work, passes};
-use crate::snapshot::{decode, encode};
+use crate::snapshot::{decode, encode, ensure};
 
 pub(super) struct CentreWork<C> {
     centre: C,
@@ -323,8 +323,11 @@ impl<C: Centre> Work for CentreWork<C> {
         encode(&(&self.gram, self.pace, self.tally))
     }
 
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        (self.gram, self.pace, self.tally) = decode(state)?;
+    fn restore(&mut self, state: &[u8], held: usize) -> Result<()> {
+        let (gram, pace, tally): (Option<Square>, Pace, Tally) = decode(state)?;
+        let fits = gram.is_some() == self.gram.is_some();
+        ensure(fits && gram.iter().all(|gram| gram.room(held)), "products of other columns")?;
+        (self.gram, self.pace, self.tally) = (gram, pace, tally);
         Ok(())
     }
 }

@@ -119,7 +119,8 @@ impl<S: Solver> Snapshot for Batch<S> {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let budget = self.columns.kept.budget().clone();
-        self.columns.kept = decode::<crate::kept::KeptSet>(state)?.resumed(budget);
+        let kept = decode::<crate::kept::KeptSet>(state)?;
+        self.columns.kept = kept.resumed(budget, self.columns.frame.n())?;
         self.columns.scale.clear();
         self.columns.rescale();
         self.answer = None;

@@ -24,6 +24,18 @@ pub(in crate::select) struct Gram {
 }
 
 impl Gram {
+    /// Whether products that were read back are of some of `held` columns.
+    pub(in crate::select) fn sound(&self, held: usize, count: usize) -> bool {
+        let row_of = |slot: u32| self.rows.get(slot as usize).copied();
+        let both =
+            self.slots.iter().enumerate().all(|(row, slot)| row_of(*slot) == Some(row as u32));
+        let placed = self.rows.iter().filter(|row| **row != u32::MAX).count();
+        both && placed == self.slots.len()
+            && self.rows.len() <= held
+            && self.xy.len() == self.slots.len() * count
+            && self.square.sound(self.slots.len())
+    }
+
     /// Makes sure that every slot of `set` has a row.
     pub(in crate::select) fn reach(&mut self, columns: &Columns, set: &[usize]) {
         self.rows.resize(columns.kept.len(), u32::MAX);

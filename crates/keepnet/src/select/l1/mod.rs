@@ -58,6 +58,12 @@ pub(super) struct Point {
 }
 
 impl Point {
+    /// Whether a point that was read back is one of `held` columns, `count` outputs, `n` rows.
+    pub(super) fn sound(&self, held: usize, count: usize, n: usize) -> bool {
+        let u = self.u.len() == count && self.u.iter().all(|u| u.len() == n);
+        u && self.w.len() == held * count && self.b.len() == count
+    }
+
     /// Size of the weights of a slot.
     pub(super) fn size(&self, slot: usize) -> f64 {
         let count = self.b.len();

@@ -15,7 +15,7 @@ use crate::select::l1::gram::Gram;
 use crate::select::l1::{Columns, Gradient, L1Params, Point, norm};
 use crate::select::{Status, fitted};
 use crate::selection::{Selection, Value};
-use crate::snapshot::{decode, encode};
+use crate::snapshot::{decode, encode, ensure};
 use crate::target::Problem;
 
 /// How far lambda falls at an arrival while a held column has no weight.
@@ -283,7 +283,13 @@ impl Held {
     pub(in crate::select) fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (kept, gram, point, books): (KeptSet, Gram, Point, Books) = decode(state)?;
         let budget = self.columns.kept.budget().clone();
-        self.columns.kept = kept.resumed(budget);
+        let kept = kept.resumed(budget, self.columns.frame.n())?;
+        let (n, count) = (self.columns.frame.n(), self.columns.count());
+        ensure(gram.sound(kept.len(), count), "products of other columns")?;
+        ensure(point.sound(kept.len(), count, n), "weights of other columns")?;
+        let numbers = [books.lambda, books.eta];
+        ensure(numbers.iter().all(|v| v.is_finite() && *v >= 0.0), "no penalty or step")?;
+        self.columns.kept = kept;
         self.columns.scale.clear();
         self.columns.rescale();
         (self.gram, self.point, self.books, self.gradient) = (gram, point, books, None);

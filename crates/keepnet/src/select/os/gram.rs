@@ -20,7 +20,7 @@ use crate::kernel;
 use crate::linalg::Square;
 use crate::refit::Outputs;
 use crate::select::rows::{Against, Rows};
-use crate::snapshot::{decode, encode};
+use crate::snapshot::{decode, encode, ensure};
 
 /// Room for rounding in a bound that must hold.
 const MARGIN: f64 = 1.0 + 1e-9;
@@ -294,8 +294,11 @@ impl Work for GramWork {
         encode(&self.state)
     }
 
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        self.state = decode(state)?;
+    fn restore(&mut self, state: &[u8], held: usize) -> Result<()> {
+        let state: State = decode(state)?;
+        let fits = state.gram.room(held) && state.xy.len() == held * self.y.len();
+        ensure(fits, "products of other columns")?;
+        self.state = state;
         self.anchors.clear();
         Ok(())
     }

@@ -37,7 +37,7 @@ use crate::refit::Outputs;
 use crate::select::asy_os::Tally;
 use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
 use crate::selection::Selection;
-use crate::snapshot::{Snapshot, decode, encode};
+use crate::snapshot::{Snapshot, decode, encode, ensure};
 use crate::target::Problem;
 
 pub(super) use params::SETTINGS;
@@ -181,7 +181,8 @@ pub(super) trait Work: Send {
     }
     fn bytes(&self) -> u64;
     fn save(&self) -> Result<Vec<u8>>;
-    fn restore(&mut self, state: &[u8]) -> Result<()>;
+    /// Takes up what [`Work::save`] gave, for `held` columns.
+    fn restore(&mut self, state: &[u8], held: usize) -> Result<()>;
 }
 
 /// The method, for any loss.
@@ -400,8 +401,15 @@ impl Snapshot for Os {
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let state: State = decode(state)?;
         let budget = self.model.kept.budget().clone();
-        self.work.restore(&state.work)?;
-        self.model.kept = state.kept.resumed(budget);
+        let kept = state.kept.resumed(budget, self.model.frame.n())?;
+        let (held, count) = (kept.len(), self.model.count());
+        let weights = state.w.len() == held * count && state.b.len() == count;
+        let starts = state.start.iter().all(|(_, w)| w.len() == count);
+        ensure(weights && starts && state.born.len() == held, "weights of other columns")?;
+        ensure(state.pinned <= held, "more columns are pinned than kept")?;
+        ensure(state.rule.follows(&self.rule, held), "steps of other columns")?;
+        self.work.restore(&state.work, held)?;
+        self.model.kept = kept;
         (self.model.w, self.model.b, self.model.born) = (state.w, state.b, state.born);
         (self.model.pinned, self.model.clock) = (state.pinned, state.clock);
         (self.rule, self.substitutions, self.start) =

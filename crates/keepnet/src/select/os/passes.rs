@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::frame::Frame;
 use crate::kernel::{self, Lanes};
 use crate::refit::Outputs;
-use crate::snapshot::{decode, encode};
+use crate::snapshot::{decode, encode, ensure};
 
 /// Bytes of the kept set from which on one pass pays: below it stays in the last cache.
 const LARGE: u64 = 24 << 20;
@@ -309,8 +309,11 @@ impl Work for PassWork {
         encode(&self.state)
     }
 
-    fn restore(&mut self, state: &[u8]) -> Result<()> {
-        self.state = decode(state)?;
+    fn restore(&mut self, state: &[u8], _: usize) -> Result<()> {
+        let state: State = decode(state)?;
+        let lengths = |u: &[Vec<f64>]| u.iter().map(Vec::len).collect::<Vec<_>>();
+        ensure(lengths(&state.u) == lengths(&self.state.u), "predictions of other rows")?;
+        self.state = state;
         Ok(())
     }
 }

@@ -28,6 +28,13 @@ impl StepRule {
         Self { largest: vec![1.0; count], vectors: vec![Vec::new(); count], floor, stale: true }
     }
 
+    /// Whether a rule that was read back can go on where `new` began, with `held` columns.
+    pub(super) fn follows(&self, new: &Self, held: usize) -> bool {
+        self.largest.len() == new.largest.len()
+            && self.vectors.len() == new.vectors.len()
+            && self.vectors.iter().all(|vector| vector.len() == held)
+    }
+
     /// A slot was added at the end.
     pub(super) fn grew(&mut self) {
         for vector in &mut self.vectors {

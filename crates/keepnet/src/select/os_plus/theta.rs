@@ -28,6 +28,12 @@ impl Theta {
         Self { value: GUESS, counts: Some(vec![0; BINS]), tests: 0 }
     }
 
+    /// Whether an estimate that was read back can go on where `new` began.
+    pub(super) fn follows(&self, new: &Self) -> bool {
+        let lengths = |theta: &Self| theta.counts.as_ref().map(Vec::len);
+        lengths(self) == lengths(new) && (0.0..=1.0).contains(&self.value)
+    }
+
     pub(super) fn value(&self) -> f64 {
         self.value
     }

@@ -32,7 +32,7 @@ use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::select::rows::Row;
 use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
-use crate::snapshot::{decode, encode};
+use crate::snapshot::{decode, encode, ensure};
 use crate::target::{Covariate, Problem};
 
 /// Relative change of the curvature after which it is computed anew.
@@ -409,8 +409,20 @@ impl Core for Curved {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let budget = self.state.kept.budget().clone();
-        self.state = decode(state)?;
-        self.state.kept = std::mem::take(&mut self.state.kept).resumed(budget);
+        let mut state: State = decode(state)?;
+        let n = self.frame.n();
+        state.kept = std::mem::take(&mut state.kept).resumed(budget, n)?;
+        let (held, size) = (state.kept.len(), self.base() + state.kept.len());
+        ensure(state.born.len() == held && state.pinned <= held, "weights of other columns")?;
+        ensure(state.models.len() == self.outputs.y.len(), "models of other outputs")?;
+        for model in &state.models {
+            let rows = [&model.u, &model.g, &model.d].iter().all(|v| v.len() == n);
+            ensure(rows, "predictions of other rows")?;
+            let fits = model.w.len() == size && model.swept.sound(size);
+            ensure(fits, "weights of other columns")?;
+        }
+        ensure(state.theta.follows(&self.state.theta), "another theta")?;
+        self.state = state;
         self.factors = vec![None; self.state.kept.len()];
         Ok(())
     }

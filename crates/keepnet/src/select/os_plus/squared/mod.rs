@@ -19,7 +19,7 @@ use crate::linalg::Square;
 use crate::refit::Outputs;
 use crate::select::rows::Row;
 use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
-use crate::snapshot::{decode, encode};
+use crate::snapshot::{decode, encode, ensure};
 use crate::target::Problem;
 
 use matrix::Swept;
@@ -390,8 +390,16 @@ impl Core for Squared {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let budget = self.state.kept.budget().clone();
-        self.state = decode(state)?;
-        self.state.kept = std::mem::take(&mut self.state.kept).resumed(budget);
+        let mut state: State = decode(state)?;
+        state.kept = std::mem::take(&mut state.kept).resumed(budget, self.frame.n())?;
+        let (held, size) = (state.kept.len(), self.outputs() + state.kept.len());
+        let slots = state.in_model.len() == held && state.born.len() == held;
+        ensure(slots && state.pinned <= held, "weights of other columns")?;
+        ensure(state.gram.sound(size) && state.swept.sound(size), "products of other columns")?;
+        let rows = state.residual.iter().all(|r| r.len() == self.frame.n());
+        ensure(rows && state.residual.len() == self.outputs(), "residuals of other rows")?;
+        ensure(state.theta.follows(&self.state.theta), "another theta")?;
+        self.state = state;
         Ok(())
     }
 }
