@@ -8,17 +8,8 @@ use serde_json::Value;
 const ROWS: usize = 240;
 const STREAMING: [&str; 8] =
     ["sgd", "tsgd", "siht", "truncated-gradient", "opg", "rda", "opg-sadmm", "rda-sadmm"];
-const AVERAGES: [&str; 9] = [
-    "annealed-ridge",
-    "ols",
-    "olsth",
-    "ofsa",
-    "olasso",
-    "oalasso",
-    "oelnet",
-    "omcp",
-    "oscad",
-];
+const AVERAGES: [&str; 9] =
+    ["annealed-ridge", "ols", "olsth", "ofsa", "olasso", "oalasso", "oelnet", "omcp", "oscad"];
 
 /// Numbers of a small generator, from -1 to 1.
 fn random(seed: u64) -> impl FnMut() -> f64 {
@@ -170,7 +161,10 @@ fn counts_are_those_made_by_hand() {
         // The same rows by columns have the same counts.
         let words = words.replace(method, "os-plus");
         let columns = result(&folder, &format!("{words} --missing zero"));
-        assert_eq!((&columns["rows"], &columns["class_counts"]), (&got["rows"], &got["class_counts"]));
+        assert_eq!(
+            (&columns["rows"], &columns["class_counts"]),
+            (&got["rows"], &got["class_counts"])
+        );
     }
 }
 
@@ -327,7 +321,8 @@ fn weights_offsets_and_targets_have_one_answer_on_rows_and_columns() {
     // Weights may be in a file of their own, and be of any scale.
     folder.write("d.csv", table("2", ""));
     let weights = |scale: f64| {
-        let line = |i: usize| format!("{}\n", scale * if i == 17 { 2.0 } else { 1.0 + (i % 3) as f64 });
+        let line =
+            |i: usize| format!("{}\n", scale * if i == 17 { 2.0 } else { 1.0 + (i % 3) as f64 });
         "w\n".to_string() + &(0..ROWS).map(line).collect::<String>()
     };
     folder.write("w.csv", weights(1.0)).write("big.csv", weights(1e6));

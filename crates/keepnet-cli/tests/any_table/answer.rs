@@ -102,9 +102,8 @@ impl Answer {
         // Copies share one weight, and how is settled by the ridge of the refit alone: what it
         // leaves of the digits.
         let tolerance = 1e-6_f64.max(1e-13 * condition(hand, &columns, 1e-10));
-        let deviation = |name: &str| {
-            hand.feature(name).map_or(f64::NAN, |x| hand.deviation(&x.values))
-        };
+        let deviation =
+            |name: &str| hand.feature(name).map_or(f64::NAN, |x| hand.deviation(&x.values));
         let size = |name: &str, f: &Chosen| {
             let s = deviation(name);
             f.coefficient.iter().fold(0.0_f64, |m, w| m.max((w * s).abs()))
@@ -138,7 +137,7 @@ impl Answer {
             let (a, b) = (self.centres(hand), other.centres(hand));
             let rounding = 1e-13 * self.level.max(other.level);
             for ((a, b), y) in a.iter().zip(&b).zip(&hand.y) {
-                let near = tolerance * (hand.deviation(y) + a.abs().min(1.0));
+                let near = tolerance * hand.deviation(y) + 1e-12 * a.abs();
                 if !((a - b).abs() <= near + rounding) && a.to_bits() != b.to_bits() {
                     return Err(format!("intercept at the means: {a} against {b}"));
                 }

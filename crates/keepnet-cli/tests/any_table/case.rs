@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Parser;
-use keepnet::registry::{MethodInfo, Stream};
 use keepnet::Maker;
+use keepnet::registry::{MethodInfo, Stream};
 use keepnet_cli::run::runner::Runner;
 
 use crate::answer::Answer;
@@ -130,7 +130,12 @@ impl Case {
     }
 
     /// The words of a run on files that are there.
-    pub fn words(&self, inputs: &[String], target: Option<&str>, weight: Option<&str>) -> Vec<String> {
+    pub fn words(
+        &self,
+        inputs: &[String],
+        target: Option<&str>,
+        weight: Option<&str>,
+    ) -> Vec<String> {
         let mut words = vec!["keepnet".to_string(), "select".into()];
         words.extend(inputs.iter().cloned());
         let mut flag = |name: &str, value: &str| words.extend([name.to_string(), value.into()]);
@@ -161,8 +166,7 @@ impl Case {
         let part = Part::whole(&self.table);
         let (path, places) = self.table.write(folder.path(), "x", form, self.text, &part);
         let inputs = [path.to_str().unwrap().to_string()];
-        let mut words =
-            self.words(&inputs, places.target.as_deref(), places.weight.as_deref());
+        let mut words = self.words(&inputs, places.target.as_deref(), places.weight.as_deref());
         words.extend(more.iter().map(|word| (*word).to_string()));
         self.run(&words, folder.path(), form, &Inside)
     }
@@ -187,7 +191,8 @@ impl Case {
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call));
         ended.map_err(|_| format!("PANIC in {}", words.join(" ")))??;
         let text = std::fs::read_to_string(&out).unwrap();
-        let json = serde_json::from_str(&text).map_err(|e| format!("the result is no JSON: {e}"))?;
+        let json =
+            serde_json::from_str(&text).map_err(|e| format!("the result is no JSON: {e}"))?;
         Ok(Answer::new(json, |name| self.table.bare_name(form, self.text, name)))
     }
 }

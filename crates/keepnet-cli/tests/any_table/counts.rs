@@ -66,10 +66,22 @@ pub fn check(case: &Case, form: Form) -> Check {
 fn fates(case: &Case, json: &Value, hand: &Hand, form: Form, wrong: &mut Vec<String>) {
     let of = |fate: Fate| hand.features.iter().filter(|f| f.fate == fate).count() as u64;
     let dropped = |name: &str| json["dropped"][name].as_u64().unwrap_or(u64::MAX);
-    let gone = (crate::hand::features(&case.table, case.text).len() - seen(case, hand, form)) as u64;
+    let gone =
+        (crate::hand::features(&case.table, case.text).len() - seen(case, hand, form)) as u64;
     if dropped("constant") != of(Fate::Constant) - gone {
         let want = of(Fate::Constant) - gone;
         wrong.push(format!("dropped.constant is {}, by hand {want}", dropped("constant")));
+    }
+    if by_rows(case.method) {
+        // Features are not decided on one by one: what is not kept and varies is weak.
+        let kept = json["selected"].as_array().unwrap().len() as u64;
+        let want = hand.features.len() as u64 - of(Fate::Constant) - kept;
+        let others =
+            ["redundant", "missing", "evicted"].iter().all(|n| json["dropped"][n].is_null());
+        if dropped("weak") != want || !others {
+            wrong.push(format!("dropped is {}, by hand {want} weak", json["dropped"]));
+        }
+        return;
     }
     if dropped("missing") != of(Fate::Missing) {
         let want = of(Fate::Missing);
@@ -100,7 +112,8 @@ fn features(case: &Case, json: &Value, hand: &Hand, form: Form, wrong: &mut Vec<
             wrong.push(format!("{name} was selected and is {:?}", feature.fate));
         }
         if shown["missing"].as_u64() != Some(feature.missing as u64) {
-            wrong.push(format!("{name}: missing {}, by hand {}", shown["missing"], feature.missing));
+            wrong
+                .push(format!("{name}: missing {}, by hand {}", shown["missing"], feature.missing));
         }
         let (mean, spread) = (hand.mean(&feature.values), hand.deviation(&feature.values));
         let got = shown["mean"].as_f64().unwrap_or(f64::NAN);
@@ -109,7 +122,8 @@ fn features(case: &Case, json: &Value, hand: &Hand, form: Form, wrong: &mut Vec<
         }
         let plain = !name.contains(':') && !name.contains('=');
         let place = names.iter().position(|n| *n == name);
-        if plain && case.text != crate::write::Text::OneHot && case.text != crate::write::Text::Skip {
+        if plain && case.text != crate::write::Text::OneHot && case.text != crate::write::Text::Skip
+        {
             let index = shown["index"].as_u64().map(|v| v as usize);
             if index != place {
                 wrong.push(format!("{name}: index {index:?}, by hand {place:?}"));

@@ -125,6 +125,9 @@ fn fill(
     out: &mut Vec<Feature>,
 ) {
     let missing = values.iter().filter(|v| v.is_nan()).count();
+    let mut there = values.iter().filter(|v| !v.is_nan());
+    let first = there.next().copied().unwrap_or(0.0);
+    let one_value = there.all(|v| *v == first);
     let holes: Vec<f64> = values.iter().map(|v| f64::from(u8::from(v.is_nan()))).collect();
     let mut fate = Fate::Offered;
     if missing > 0 {
@@ -133,15 +136,16 @@ fn fill(
             "mean" if by_rows => running(&mut values),
             "mean" | "indicator" => {
                 let there = values.iter().zip(weight).filter(|(v, _)| !v.is_nan());
-                let (sum, total) =
-                    there.fold((0.0, 0.0), |(s, t), (v, w)| (s + w * v, t + w));
+                let (sum, total) = there.fold((0.0, 0.0), |(s, t), (v, w)| (s + w * v, t + w));
                 let mean = if total > 0.0 { sum / total } else { 0.0 };
                 values.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = mean);
             }
             _ => fate = Fate::Missing,
         }
     }
-    if fate == Fate::Offered && values.iter().all(|v| *v == values[0]) {
+    // Filled with its own mean a column of one value is constant, whatever the mean's last digit.
+    let filled = |v: &f64| *v == values[0] || (policy != "zero" && !by_rows);
+    if fate == Fate::Offered && one_value && values.iter().all(filled) {
         fate = Fate::Constant;
     }
     out.push(Feature { name: name.into(), values, missing, fate });

@@ -6,10 +6,11 @@ use crate::fits::{self, Loss};
 use crate::hand::Hand;
 use crate::relations::{Check, Checked, plain};
 
-/// The ridge of a refit, on columns of unit variance, as docs/methods.md states it.
-fn ridge(case: &Case, loss: Loss) -> f64 {
+/// The ridge of a refit, on columns of unit variance, as docs/methods.md states it. On rows it
+/// has none, unless the columns depend on each other and one must choose among many fits.
+fn ridge(case: &Case, hand: &Hand, columns: &[&[f64]], loss: Loss) -> f64 {
     match loss {
-        Loss::Squared if by_rows(case.method) => 0.0,
+        Loss::Squared if by_rows(case.method) && fits::condition(hand, columns, 0.0) < 1e8 => 0.0,
         Loss::Squared => 1e-10,
         _ => 1e-3,
     }
@@ -51,8 +52,8 @@ pub fn fit(case: &Case) -> Check {
         let found = hand.feature(name).ok_or_else(|| format!("{name} is no feature"))?;
         columns.push(&found.values);
     }
-    let fits: Vec<_> =
-        hand.y.iter().map(|y| fits::fit(&hand, loss, &columns, y, ridge(case, loss))).collect();
+    let ridge = ridge(case, &hand, &columns, loss);
+    let fits: Vec<_> = hand.y.iter().map(|y| fits::fit(&hand, loss, &columns, y, ridge)).collect();
     let mut ours = answer.clone();
     ours.loss = Some(fits.iter().map(|fit| fit.loss).sum());
     for (j, (name, f)) in ours.chosen.iter_mut().enumerate() {

@@ -1,6 +1,6 @@
 //! The relations, a function each: whether a case keeps what its method promises.
 
-use keepnet::registry::Relation;
+use keepnet::registry::{MethodInfo, Relation};
 use keepnet_cli::run::runner::Runner;
 
 use crate::answer::{Answer, Chosen};
@@ -24,12 +24,7 @@ pub enum Checked {
 pub type Check = Result<Checked, String>;
 
 /// Two answers to one question.
-fn both(
-    case: &Case,
-    a: Result<Answer, String>,
-    b: Result<Answer, String>,
-    what: &str,
-) -> Check {
+fn both(case: &Case, a: Result<Answer, String>, b: Result<Answer, String>, what: &str) -> Check {
     match (a, b) {
         (Ok(a), Ok(b)) => {
             a.same(&b, &case.hand()).map(|()| Checked::Held).map_err(|why| format!("{what}: {why}"))
@@ -69,13 +64,30 @@ pub fn relation(case: &Case, relation: Relation) -> Check {
         Relation::Threads => threads(case, random),
         Relation::Resume => resume::check(case, random),
         Relation::RowOrder => row_order(&ordered(case), random),
-        Relation::Doubled => doubled(&ordered(case), random),
+        Relation::Doubled => {
+            let mut case = ordered(case);
+            if !promised(case.method, relation) {
+                case.flags.extend(["--set".to_string(), "ridge=0.1".into()]);
+            }
+            doubled(&case, random)
+        }
         Relation::Columns => columns(case, random),
         Relation::Target => target(case, random),
         Relation::Loss => model::loss(case),
         Relation::Fit => model::fit(case),
         Relation::Counts => counts::check(case, *random.pick(&Form::ALL)),
     }
+}
+
+/// Whether a method promises a relation without further settings.
+fn promised(method: &MethodInfo, relation: Relation) -> bool {
+    method.promises.why_not(relation).is_none()
+}
+
+/// Whether a relation is asked of a method: where it is promised, and where the reason why it is
+/// not names the setting with which it holds.
+pub fn asked(method: &MethodInfo, relation: Relation) -> bool {
+    method.promises.why_not(relation).is_none_or(|why| why.contains("holds"))
 }
 
 /// On a stream of rows `mean` is that of the rows before, so it goes by their order.
@@ -90,15 +102,14 @@ fn ordered(case: &Case) -> Case {
 /// The same rows, or columns, in several files.
 fn files(case: &Case, random: &mut Random) -> Check {
     let rows = by_rows(case.method);
-    let forms: Vec<Form> = Form::ALL
-        .into_iter()
-        .filter(|form| case.table.fits(*form, case.text, rows))
-        .collect();
+    let forms: Vec<Form> =
+        Form::ALL.into_iter().filter(|form| case.table.fits(*form, case.text, rows)).collect();
     let form = *random.pick(&forms);
     let columns = !rows && form != Form::Svm && case.table.columns.len() > 2 && random.chance(0.5);
     let length = if columns { case.table.columns.len() } else { case.table.rows() };
     let count = random.between(2, 4).min(length);
-    let mut cuts: Vec<usize> = random.order(length - 1)[..count - 1].iter().map(|c| c + 1).collect();
+    let mut cuts: Vec<usize> =
+        random.order(length - 1)[..count - 1].iter().map(|c| c + 1).collect();
     cuts.extend([0, length]);
     cuts.sort_unstable();
     let folder = tempfile::tempdir().unwrap();
@@ -119,9 +130,13 @@ fn files(case: &Case, random: &mut Random) -> Check {
         last = Some(places);
     }
     let places = last.expect("two parts at least");
-    let words = case.words(&inputs, places.target.as_deref(), places.weight.as_deref());
-    let split = case.run(&words, folder.path(), form, &Inside);
+    let mut words = case.words(&inputs, places.target.as_deref(), places.weight.as_deref());
     let way = if columns { "columns" } else { "rows" };
+    if form.bare() {
+        // Without names of their own, columns of one number look like more rows.
+        words.extend(["--stack".to_string(), way.into()]);
+    }
+    let split = case.run(&words, folder.path(), form, &Inside);
     both(case, case.answer(form, &[]), split, &format!("{count} files of {way}, {form:?}"))
 }
 

@@ -96,7 +96,9 @@ fn columns(case: &Case, random: &mut Random) -> Check {
     let second = case.run(&broken, folder.path(), form, &Stepwise { width, stop: None });
     match (whole, first, second) {
         (Ok(whole), Ok(_), Ok(second)) if whole.digits() == second.digits() => Ok(Checked::Held),
-        (Ok(_), Ok(_), Ok(_)) => Err(format!("resumed after block {stop} of {width}: other digits")),
+        (Ok(_), Ok(_), Ok(_)) => {
+            Err(format!("resumed after block {stop} of {width}: other digits"))
+        }
         (Err(why), ..) if why.contains("PANIC") => Err(why),
         (Err(_), Err(_), _) => Ok(Checked::Refused),
         (_, first, second) => Err(format!(

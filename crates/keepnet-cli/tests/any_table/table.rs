@@ -169,7 +169,8 @@ fn level_names(count: usize) -> Vec<String> {
 
 /// Normal numbers in the way that a kind holds them.
 fn stored(random: &mut Random, j: usize, z: &[f64], kind: Kind, limits: Limits) -> Column {
-    let cut = |parts: usize, z: f64| ((z + 1.5) / 3.0 * parts as f64).clamp(0.0, parts as f64 - 1.0);
+    let cut =
+        |parts: usize, z: f64| ((z + 1.5) / 3.0 * parts as f64).clamp(0.0, parts as f64 - 1.0);
     match kind {
         Kind::Bool => {
             let at = random.uniform(-1.0, 1.0);
@@ -188,7 +189,8 @@ fn stored(random: &mut Random, j: usize, z: &[f64], kind: Kind, limits: Limits) 
         }
         Kind::Int => {
             let spread = *random.pick(&[2.0, 30.0, 1e4]);
-            let offset = if random.chance(0.3) { (spread * wide(random, 8.0, limits)).round() } else { 0.0 };
+            let offset =
+                if random.chance(0.3) { (spread * wide(random, 8.0, limits)).round() } else { 0.0 };
             named(j, kind, z.iter().map(|z| (z * spread).round() + offset).collect(), Vec::new())
         }
         Kind::F32 | Kind::F64 => {
@@ -296,7 +298,8 @@ fn target(random: &mut Random, signal: &[f64], limits: Limits) -> Target {
         }
     }
     let numeric = limits.numeric_classes || random.chance(0.5);
-    let name = |c: usize| if numeric { c.to_string() } else { ["ape", "bee", "cat", "dog"][c].into() };
+    let name =
+        |c: usize| if numeric { c.to_string() } else { ["ape", "bee", "cat", "dog"][c].into() };
     Target { values, classes: (0..classes).map(name).collect() }
 }
 

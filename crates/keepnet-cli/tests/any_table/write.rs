@@ -157,14 +157,8 @@ impl Table {
     /// Whether a form can hold the table for a method on rows, or on features.
     pub fn fits(&self, form: Form, text: Text, by_rows: bool) -> bool {
         let coded = !(form.bare() && text == Text::OneHot && self.has_text());
-        // An array in Fortran order holds columns; svm text has no column of weights, and rows
-        // take no other file of them.
-        let rows = match form {
-            Form::NpyF => !by_rows,
-            Form::Svm => !(by_rows && self.weight.is_some()),
-            _ => true,
-        };
-        coded && rows
+        // An array in Fortran order holds columns.
+        coded && !(form == Form::NpyF && by_rows)
     }
 
     /// Names that features have in a bare form, by their place, as names of the table.
@@ -373,16 +367,15 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
 
 fn array(column: &Column, rows: std::ops::Range<usize>) -> ArrayRef {
     let values = column.values[rows].iter().map(|v| (!v.is_nan()).then_some(*v));
-    let largest = column.values.iter().filter(|v| !v.is_nan()).fold(0.0, |m: f64, v| m.max(v.abs()));
+    let largest =
+        column.values.iter().filter(|v| !v.is_nan()).fold(0.0, |m: f64, v| m.max(v.abs()));
     let text = |v: Option<f64>| v.map(|v| column.levels[v as usize].as_str());
     match column.kind {
         Kind::Bool => Arc::new(values.map(|v| v.map(|v| v == 1.0)).collect::<BooleanArray>()),
         Kind::F32 => Arc::new(values.map(|v| v.map(|v| v as f32)).collect::<Float32Array>()),
         Kind::F64 => Arc::new(values.collect::<Float64Array>()),
         Kind::Text => Arc::new(values.map(text).collect::<StringArray>()),
-        Kind::Dictionary => {
-            Arc::new(values.map(text).collect::<DictionaryArray<Int32Type>>())
-        }
+        Kind::Dictionary => Arc::new(values.map(text).collect::<DictionaryArray<Int32Type>>()),
         Kind::Int if largest < 120.0 => {
             Arc::new(values.map(|v| v.map(|v| v as i8)).collect::<Int8Array>())
         }

@@ -69,6 +69,12 @@ pub(crate) trait ChunkReader: Send {
     /// The next chunk; an empty one where a pipe has nothing at the moment.
     fn next(&mut self) -> Result<Option<Chunk>>;
 
+    /// Whether the head had only missing values in a column, so that its kind is a guess.
+    fn blank(&self, column: usize) -> bool {
+        let _ = column;
+        false
+    }
+
     /// Changes when the data do.
     fn fingerprint(&self) -> u64;
 

@@ -17,6 +17,8 @@ pub struct RowStream {
     pub(super) file: usize,
     pub(super) reader: Box<dyn ChunkReader>,
     pub(super) columns: Vec<(String, ColumnKind)>,
+    /// Columns whose kind the head of the first file could not say.
+    pub(super) blank: Vec<bool>,
     pub(super) chunk: Option<Chunk>,
     pub(super) at: usize,
     pub(super) row: u64,
@@ -109,6 +111,7 @@ impl RowStream {
         let mut stream = Self {
             files,
             file: 0,
+            blank: (0..width).map(|c| reader.blank(c)).collect(),
             reader,
             columns,
             chunk: None,
@@ -190,7 +193,7 @@ impl RowStream {
             }
             let Some((path, format)) = self.files.get(self.file + 1) else { return Ok(false) };
             let reader = open_one(path, *format)?;
-            let same = reader.columns() == self.columns;
+            let same = self.stacks(reader.as_ref());
             if !same && (*format != Format::Svm || self.files[0].1 != Format::Svm) {
                 let first = &self.files[0].0;
                 return Err(Error::Data(format!(
@@ -201,6 +204,22 @@ impl RowStream {
             self.file += 1;
             self.place_sparse();
         }
+    }
+
+    /// Whether a file has the columns of the first. One with only missing values in a column, as
+    /// far as can be seen at its head, goes with any kind but text where numbers were expected.
+    fn stacks(&self, reader: &dyn ChunkReader) -> bool {
+        let (mine, other) = (&self.columns, reader.columns());
+        // A text that is looked at must be text in every row, whatever the head was.
+        let read = |c: usize| {
+            matches!(self.target, TargetAt::Column(t) if t == c) || self.matched_by != "position"
+        };
+        let kinds = |(c, (a, b)): (usize, (&(String, ColumnKind), &(String, ColumnKind)))| {
+            let mine = self.blank[c] && b.1 != ColumnKind::Text;
+            let its = reader.blank(c) && (a.1 != ColumnKind::Text || !read(c));
+            a.0 == b.0 && (a.1 == b.1 || mine || its)
+        };
+        mine.len() == other.len() && mine.iter().zip(other).enumerate().all(kinds)
     }
 
     /// Says where each feature of the svm file at hand belongs; other formats have no need of it.

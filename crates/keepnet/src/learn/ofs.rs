@@ -19,7 +19,7 @@ use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
 use crate::row::{Row, RowProblem};
 use crate::selection::Value;
 use crate::target::Task;
@@ -105,7 +105,8 @@ pub const INFO: MethodInfo = info(
         STANDARDISE,
     ],
     make,
-);
+)
+.promising(Promises::STREAMING_CLASSES);
 
 /// Refuses a target that is not two classes.
 pub(crate) fn two_classes(name: &str, problem: &RowProblem) -> Result<()> {
