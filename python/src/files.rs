@@ -58,7 +58,7 @@ impl Files {
                 .map_or(Ok(Categorical::Refuse), Categorical::parse)?,
             key: self.key.clone(),
             memory,
-            temporary: None,
+            ..OpenOptions::default()
         })
     }
 

@@ -27,7 +27,9 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    match commands::dispatch(cli.command, &run::runner::Here) {
+    let done = run::opening::watch_maps()
+        .and_then(|()| commands::dispatch(cli.command, &run::runner::Here));
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error);

@@ -84,6 +84,13 @@ impl ColumnSelector for Metered {
         self.inner.compacts()
     }
 
+    fn fitted(
+        &self,
+        see: &mut dyn FnMut(&keepnet::verdict::Fitted<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.inner.fitted(see)
+    }
+
     fn centres(&self) -> bool {
         self.inner.centres()
     }

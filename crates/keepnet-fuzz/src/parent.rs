@@ -11,6 +11,8 @@ use crate::shrink::shrink;
 /// Address space of a worker: the `--memory` of its calls, the program, and as much again for
 /// what a decoder may hold for a moment.
 pub const LIMIT: u64 = 600 << 20;
+/// How a worker ends that cannot begin.
+const SETUP: &str = "exit status 2";
 /// How long one input may take; the machine may be busy.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -109,6 +111,11 @@ impl Target {
                 format!("it hangs: no end after {} s", PATIENCE.as_secs())
             }
         };
+        if what.starts_with(SETUP) {
+            println!("FAILED {}: {what}", self.name);
+            self.failures.push(PathBuf::new());
+            return Ok(true);
+        }
         self.keep(&what, plan)?;
         self.before = self.accepted;
         // The input that ended it is left out.

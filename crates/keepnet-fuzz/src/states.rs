@@ -36,7 +36,7 @@ impl States {
     /// Makes the states in the current folder.
     pub fn new(kind: &str) -> Result<Self, String> {
         let (wide, long) = ("n=30 --set p=140 --set s=4", "n=700 --set p=7 --set s=3");
-        for (size, file) in [(wide, "wide.npy"), (long, "long.npy")] {
+        for (size, file) in [(wide, "wide.npy"), (wide, "wide.csv"), (long, "long.csv")] {
             let line = format!("generate classification --set {size} --output {file} --threads 1");
             run(&call(&line)).map_err(|error| format!("{line}: {error}"))?;
         }
@@ -69,7 +69,7 @@ fn checkpoints(rows: bool) -> Vec<State> {
         };
         let groups = if method.stream == Stream::Groups { " --groups block:9" } else { "" };
         let k = if method.name == "group-saola" { "" } else { " -k 3" };
-        let data = if rows { "long.npy --target f7" } else { "wide.npy --target f140" };
+        let data = if rows { "long.csv --target target" } else { "wide.npy --target f140" };
         let name = method.name;
         for loss in losses {
             let more = format!("{k}{loss}{groups} --method {name} --checkpoint input.kn");
@@ -97,8 +97,8 @@ fn averages() -> Vec<State> {
     for flags in
         ["--method ols", "--method ols --task regression", "--method ols --set forget=0.01"]
     {
-        let mut line = words("select", "long.npy");
-        line.extend(call(&format!("--target f7 -k 3 {flags} --averages input.kn")));
+        let mut line = words("select", "long.csv");
+        line.extend(call(&format!("--target target -k 3 {flags} --averages input.kn")));
         if run(&line).is_ok()
             && let Ok(bytes) = std::fs::read("input.kn")
         {
@@ -120,7 +120,7 @@ fn averages() -> Vec<State> {
 
 /// The journal of a comparison that ends after its passes, for want of a file that is read then.
 fn comparison() -> Vec<State> {
-    let line = "compare wide.npy --target f140 --methods os,saola,ols:k=3 -k 3 --splits 3 \
+    let line = "compare wide.csv --target target --methods os,saola,ols:k=3 -k 3 --splits 3 \
                 --threads 1 --quiet --output out.csv --checkpoint input.journal";
     let failing = format!("{line} --external gone=no-such-file.csv");
     let _ = run(&call(&failing));

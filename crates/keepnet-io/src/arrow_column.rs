@@ -46,14 +46,6 @@ pub(crate) fn place(array: &dyn Array, bytes: &[u8]) -> Option<(usize, bool)> {
     (end <= bytes.len()).then_some((from, wide))
 }
 
-/// Whether an array of numbers points into `buffer`.
-pub(crate) fn shared(array: &dyn Array, buffer: &arrow_buffer::Buffer) -> Option<()> {
-    let data = array.to_data();
-    let first = data.buffers().first()?;
-    let (start, all) = (first.as_ptr() as usize, buffer.as_ptr() as usize);
-    (start >= all && start + first.len() <= all + buffer.len()).then_some(())
-}
-
 /// One column out of its arrays; NaN is missing.
 pub(crate) fn widened(
     parts: &[&dyn Array],

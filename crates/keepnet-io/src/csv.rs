@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::csv_parse::{Kind, Parsed, Shape, parse};
 use crate::dataset::{ColumnInfo, ColumnKind};
+use crate::memory::Charge;
 use crate::names::check_unique;
 use crate::row_table::{Levels, RowTable};
 use crate::store::{DenseBuilder, DenseStore, Place, Tile};
@@ -34,14 +35,19 @@ struct Reader {
     levels: Vec<Levels>,
     unnamed: bool,
     line: u64,
+    // What the names, and the texts, take.
+    described: Option<Charge>,
+    texts: Charge,
 }
 
 impl Reader {
     fn new(path: &str, separator: u8, place: &Place) -> Result<Self> {
-        let input = TextInput::open(path, place.chunk(), true)?;
+        let input = TextInput::open(path, place, place.chunk(), true)?;
+        let texts = place.meter.take(0, "")?;
         let (names, kinds, levels) = (Vec::new(), Vec::new(), Vec::new());
         let (place, unnamed) = (place.clone(), false);
-        Ok(Self { input, separator, place, names, kinds, levels, unnamed, line: 1 })
+        let (line, described) = (1, None);
+        Ok(Self { input, separator, place, names, kinds, levels, unnamed, line, described, texts })
     }
 
     fn read(mut self) -> Result<Arc<dyn Table>> {
@@ -77,6 +83,7 @@ impl Reader {
         self.line += count_lines(&text[..blank]);
         text.drain(..blank);
         let shape = Shape { separator: self.separator, kinds: &[], names: &[] };
+        self.described = Some(self.place.columns(shape.width(text))?);
         let (fields, used) = shape.fields(text);
         let kinds: Vec<_> = fields.iter().map(|field| Kind::of(field)).collect();
         self.unnamed = kinds.contains(&Some(Kind::Number))
@@ -101,6 +108,10 @@ impl Reader {
     /// Parses chunks in parallel and stores them in order.
     fn take(&mut self, builder: &mut DenseBuilder, batch: Vec<Vec<u8>>) -> Result<()> {
         let (separator, columns) = (self.separator, self.names.len());
+        let shape = Shape { separator, kinds: &[], names: &[] };
+        let long = batch.iter().filter(|text| text.len() > 2 * self.place.chunk());
+        let work = long.map(|text| shape.work(text)).sum();
+        let _work = self.place.meter.take(work, "the numbers of a long line")?;
         let one = |text: &Vec<u8>, kinds: &[Kind], names: &[String]| {
             let parsed = parse(text, &Shape { separator, kinds, names })?;
             let tile = Tile::new(&parsed.values, columns);
@@ -116,8 +127,10 @@ impl Reader {
             }
             let (parsed, tile) = result.map_err(|e: crate::csv_parse::Bad| e.at(self.line))?;
             self.line += count_lines(text);
-            let tile =
-                if parsed.kinds.contains(&Kind::Text) { self.recode(&parsed, tile) } else { tile };
+            let tile = match parsed.kinds.contains(&Kind::Text) {
+                true => self.recode(&parsed, tile)?,
+                false => tile,
+            };
             self.kinds = parsed.kinds;
             builder.push(tile)?;
         }
@@ -125,18 +138,19 @@ impl Reader {
     }
 
     /// Turns a chunk's own text codes into those of the whole column.
-    fn recode(&mut self, parsed: &Parsed, tile: Tile) -> Tile {
+    fn recode(&mut self, parsed: &Parsed, tile: Tile) -> Result<Tile> {
         let mut maps: Vec<Vec<f64>> = Vec::with_capacity(parsed.texts.len());
         for (levels, texts) in self.levels.iter_mut().zip(&parsed.texts) {
-            maps.push(texts.iter().map(|t| f64::from(levels.code(t.clone()))).collect());
+            let code = |t: &Box<str>| Ok(f64::from(levels.code(t.clone(), &mut self.texts)?));
+            maps.push(texts.iter().map(code).collect::<Result<_>>()?);
         }
-        tile.recode(self.names.len(), |c, column| {
+        Ok(tile.recode(self.names.len(), |c, column| {
             if parsed.kinds[c] == Kind::Text {
                 for v in column.iter_mut().filter(|v| !v.is_nan()) {
                     *v = maps[c][*v as usize];
                 }
             }
-        })
+        }))
     }
 
     fn table(self, store: DenseStore) -> RowTable {
@@ -152,6 +166,8 @@ impl Reader {
         let columns =
             columns.map(|(c, name)| ColumnInfo { name, kind: kind(c), file: 0 }).collect();
         let levels = self.levels.into_iter().map(Levels::list).collect();
-        RowTable { store, columns, levels, fingerprint: print.finish(), unnamed: self.unnamed }
+        let _charges = self.described.into_iter().chain([self.texts]).collect();
+        let (fingerprint, unnamed) = (print.finish(), self.unnamed);
+        RowTable { store, columns, levels, fingerprint, unnamed, _charges }
     }
 }

@@ -114,18 +114,39 @@ impl Shape<'_> {
         Field { text: value.into(), end: at + length }
     }
 
-    /// The fields of the first line, and the bytes that it takes with its line end.
-    pub(crate) fn fields(&self, text: &[u8]) -> (Vec<String>, usize) {
-        let (mut fields, mut at) = (Vec::new(), 0);
+    /// Hands on the fields of the first line; the bytes that it takes with its line end.
+    fn each(&self, text: &[u8], mut f: impl FnMut(&[u8])) -> usize {
+        let mut at = 0;
         loop {
             let field = self.field(text, at);
-            fields.push(String::from_utf8_lossy(&field.text).into_owned());
+            f(&field.text);
             match text.get(field.end) {
                 Some(b) if *b == self.separator => at = field.end + 1,
-                Some(_) => return (fields, field.end + 1),
-                None => return (fields, field.end),
+                Some(_) => return field.end + 1,
+                None => return field.end,
             }
         }
+    }
+
+    /// The fields of the first line, and the bytes that it takes with its line end.
+    pub(crate) fn fields(&self, text: &[u8]) -> (Vec<String>, usize) {
+        let mut fields = Vec::new();
+        let used = self.each(text, |field| {
+            fields.push(String::from_utf8_lossy(field).into_owned());
+        });
+        (fields, used)
+    }
+
+    /// About how many fields the first line has: quotes may hide some of its end.
+    pub(crate) fn width(&self, text: &[u8]) -> u64 {
+        let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+        memchr::memchr_iter(self.separator, &text[..end]).count() as u64 + 1
+    }
+
+    /// Bytes that parsing a text takes at most: its numbers, their transposed copy, its words.
+    pub(crate) fn work(&self, text: &[u8]) -> u64 {
+        let values = memchr::memchr2_iter(self.separator, b'\n', text).count() as u64 + 1;
+        2 * text.len() as u64 + 20 * values
     }
 }
 
@@ -238,8 +259,8 @@ impl Parser<'_> {
     }
 
     fn uneven(&self, start: usize) -> Bad {
-        let (fields, _) = self.shape.fields(&self.text[start..]);
-        let (got, want) = (fields.len(), self.out.kinds.len());
+        let (mut got, want) = (0_usize, self.out.kinds.len());
+        self.shape.each(&self.text[start..], |_| got += 1);
         Bad { line: self.line(start), what: format!("{got} fields, expected {want}") }
     }
 }

@@ -57,10 +57,24 @@ pub fn open(inputs: &[String], options: &OpenOptions) -> Result<Dataset> {
     let place = Place::new(options);
     let mut tables = Vec::with_capacity(files.len());
     for file in &files {
-        tables.push(open_file(file, options, &place)?);
+        place.go_on()?;
+        let table = open_file(file, options, &place)?;
+        rows_fit(table.rows(), &place).map_err(|e| e.at(file))?;
+        tables.push(table);
     }
     let (table, unmatched) = join(tables, &files, options)?;
     Ok(Dataset { table, files, options: options.clone(), unmatched })
+}
+
+/// Bytes of a row beside the features: its target, weight, key and place.
+const ROW: u64 = 32;
+
+/// Refuses a table whose rows alone, as many as it claims, do not fit.
+fn rows_fit(rows: usize, place: &Place) -> Result<()> {
+    if rows >= u32::MAX as usize {
+        return Err(Error::Unsupported(format!("{rows} rows; at most {} are read", u32::MAX - 1)));
+    }
+    place.meter.take(rows as u64 * ROW, &format!("the target of {rows} rows")).map(drop)
 }
 
 fn open_file(path: &str, options: &OpenOptions, place: &Place) -> Result<Arc<dyn Table>> {
@@ -86,7 +100,7 @@ fn open_file(path: &str, options: &OpenOptions, place: &Place) -> Result<Arc<dyn
         Format::Csv => crate::csv::open(path, b',', place),
         Format::Tsv => crate::csv::open(path, b'\t', place),
         Format::Svm => crate::svm::open(path, place),
-        Format::Parquet => crate::parquet::open(path),
+        Format::Parquet => crate::parquet::open(path, place),
         Format::Arrow => crate::arrow::open(path, place),
         Format::Jsonl => crate::jsonl::open(path, place),
     }

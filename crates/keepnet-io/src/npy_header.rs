@@ -52,6 +52,7 @@ impl Header {
             return Err(Error::Data(format!("npy version {} is not known", lead[6])));
         }
         let mut text = Vec::new();
+        // Grows with what is there, so that a length that lies costs nothing.
         file.take(length as u64).read_to_end(&mut text).map_err(|_| short())?;
         if text.len() < length {
             return Err(short());
@@ -81,7 +82,7 @@ impl Header {
     }
 
     /// Bytes that the whole file should have.
-    pub(crate) fn expected(&self) -> Option<u64> {
+    fn expected(&self) -> Option<u64> {
         let mut size = self.dtype.size as u64;
         for side in &self.shape {
             size = size.checked_mul(*side)?;
@@ -90,16 +91,32 @@ impl Header {
         size.checked_add(self.start as u64).filter(|size| *size <= isize::MAX as u64)
     }
 
-    /// Rows and columns of an array of one or two dimensions.
-    pub(crate) fn rows_columns(&self) -> Result<(usize, usize)> {
-        match self.shape[..] {
-            [rows] => Ok((rows as usize, 1)),
-            [rows, columns] => Ok((rows as usize, columns as usize)),
-            _ => Err(Error::Unsupported(format!(
-                "the array has {} dimensions, expected samples by features",
-                self.shape.len()
-            ))),
+    /// Rows and columns of an array of one or two dimensions, none of them empty, all of which
+    /// lies in a file of `length` bytes.
+    pub(crate) fn rows_columns(&self, length: u64) -> Result<(usize, usize)> {
+        let (rows, columns) = match self.shape[..] {
+            [rows] => (rows, 1),
+            [rows, columns] => (rows, columns),
+            _ => {
+                return Err(Error::Unsupported(format!(
+                    "the array has {} dimensions, expected samples by features",
+                    self.shape.len()
+                )));
+            }
+        };
+        if rows == 0 || columns == 0 {
+            return Err(Error::Data(format!("the shape {:?} has no values", self.shape)));
         }
+        let expected = self.expected().ok_or_else(|| {
+            Error::Data(format!("the shape {:?} is too large for a file", self.shape))
+        })?;
+        if length < expected {
+            return Err(Error::Data(format!(
+                "the file is truncated: {expected} bytes expected, {length} found"
+            )));
+        }
+        // Neither is zero and their product fits, so each of them does.
+        Ok((rows as usize, columns as usize))
     }
 }
 

@@ -1,6 +1,8 @@
 //! How input files are to be read.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use keepnet::{Error, Result};
 
@@ -53,6 +55,42 @@ impl Categorical {
     }
 }
 
+/// How the bytes of npy and Arrow files are reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// The file is mapped and its columns are shared without a copy. A file that another process
+    /// shortens meanwhile raises SIGBUS: for a program that answers that signal.
+    #[default]
+    Mapped,
+    /// Columns are copied into memory of our own with positioned reads. A file that another
+    /// process shortens meanwhile is an error: for a library.
+    Copied,
+}
+
+/// Asked now and then while files are opened and read; an error ends that with the error.
+#[derive(Clone)]
+pub struct Check(Arc<dyn Fn() -> Result<()> + Send + Sync>);
+
+impl Check {
+    /// Asks `check`, which should cost next to nothing.
+    pub fn new(check: impl Fn() -> Result<()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(check))
+    }
+
+    pub(crate) fn ask(&self) -> Result<()> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Check")
+    }
+}
+
+/// Longest line of text unless the options say otherwise.
+pub const MAX_LINE: u64 = 64_000_000;
+
 /// How to open input files.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
@@ -68,9 +106,17 @@ pub struct OpenOptions {
     pub categorical: Categorical,
     /// Columns that identify a row; empty joins by position.
     pub key: Vec<String>,
-    /// The run's memory limit in bytes. A transposed table takes at most half of it before it
-    /// goes to a temporary file; with `None`, at most a quarter of the machine's memory.
+    /// What reading may take, in bytes. A transposed table takes at most half of it before it
+    /// goes to a temporary file; with `None`, at most a quarter of the machine's memory. What
+    /// cannot go there (names, texts, a line, a compressed batch) is refused beyond twice of it;
+    /// with `None`, beyond three quarters of the machine's memory.
     pub memory: Option<u64>,
+    /// Longest line of text in bytes; `None` is [`MAX_LINE`].
+    pub max_line: Option<u64>,
+    /// How the bytes of npy and Arrow files are reached.
+    pub reading: Reading,
+    /// Asked now and then while files are opened and read.
+    pub check: Option<Check>,
     /// Where temporary files go; `None` is the system's place for them.
     pub temporary: Option<PathBuf>,
 }

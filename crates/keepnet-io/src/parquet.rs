@@ -22,10 +22,13 @@ use parquet::file::reader::{ChunkReader, Length};
 use rayon::prelude::*;
 
 use crate::dataset::{ColumnInfo, ColumnKind};
+use crate::guard::guarded;
+use crate::memory::{Charge, Meter};
 use crate::names::check_unique;
 use crate::parquet_column::{Output, Scratch, append, append_text};
 use crate::parquet_kind::kind;
 use crate::series::SeriesValues;
+use crate::store::Place;
 use crate::table::{Fingerprint, Table, numbers};
 
 /// Raw bytes fetched at once: they are decoded while they are in the cache.
@@ -35,15 +38,16 @@ const WINDOW: u64 = 1 << 20;
 const GAP: u64 = 64 << 10;
 
 /// Opens a Parquet file: reads its metadata.
-pub(crate) fn open(path: &str) -> Result<Arc<dyn Table>> {
+pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let meta = file.metadata().map_err(|e| Error::io(path, e))?;
     let mut print = Fingerprint::new();
     print.file(&meta);
-    open_file(file, meta.len(), print).map_err(|e| e.at(path))
+    guarded(|| open_file(file, meta.len(), print, place)).map_err(|e| e.at(path))
 }
 
-fn open_file(file: File, length: u64, mut print: Fingerprint) -> Result<Arc<dyn Table>> {
+/// The metadata of a file, without statistics, checked against the file's length.
+pub(crate) fn metadata(file: &File, length: u64) -> Result<ParquetMetaData> {
     let skip = ParquetStatisticsPolicy::SkipAll;
     let options = ParquetMetaDataOptions::new()
         .with_column_stats_policy(skip.clone())
@@ -51,8 +55,51 @@ fn open_file(file: File, length: u64, mut print: Fingerprint) -> Result<Arc<dyn 
         .with_encoding_stats_policy(skip);
     let metadata = ParquetMetaDataReader::new()
         .with_metadata_options(Some(options))
-        .parse_and_finish(&file)
+        .parse_and_finish(file)
         .map_err(|e| damaged(&e))?;
+    let mut rows = 0_i64;
+    for (g, group) in metadata.row_groups().iter().enumerate() {
+        let more = Some(group.num_rows()).filter(|n| *n >= 0);
+        rows = more.and_then(|more| rows.checked_add(more)).ok_or_else(|| {
+            Error::Data(format!("the file is damaged: row group {g} has {} rows", group.num_rows()))
+        })?;
+        for chunk in group.columns() {
+            let column = chunk.column_path().string();
+            let starts = [chunk.data_page_offset(), chunk.dictionary_page_offset().unwrap_or(0)];
+            let sizes = [chunk.compressed_size(), chunk.uncompressed_size(), chunk.num_values()];
+            let end = match starts.iter().chain(&sizes).all(|n| *n >= 0) {
+                true => {
+                    let (start, size) = chunk.byte_range();
+                    start.checked_add(size)
+                }
+                false => None,
+            };
+            if end.is_none_or(|end| end > length) {
+                return Err(Error::Data(format!(
+                    "the file is truncated or damaged: row group {g} of column {column:?} lies \
+                     past its end at {length} bytes"
+                )));
+            }
+        }
+    }
+    let claimed = metadata.file_metadata().num_rows();
+    match claimed == rows {
+        true => Ok(metadata),
+        false => Err(Error::Data(format!(
+            "the file is damaged: it claims {claimed} rows and its row groups have {rows}"
+        ))),
+    }
+}
+
+fn open_file(
+    file: File,
+    length: u64,
+    mut print: Fingerprint,
+    place: &Place,
+) -> Result<Arc<dyn Table>> {
+    let metadata = metadata(&file, length)?;
+    let described =
+        place.meter.take(metadata.memory_size() as u64, "the description of the columns")?;
     let mut columns = Vec::new();
     for column in metadata.file_metadata().schema_descr().columns() {
         let parts = column.path().parts();
@@ -68,22 +115,21 @@ fn open_file(file: File, length: u64, mut print: Fingerprint) -> Result<Arc<dyn 
     if rows == 0 || columns.is_empty() {
         return Err(Error::Data("the file has no rows".into()));
     }
-    let mut bytes = 0;
-    for (g, group) in metadata.row_groups().iter().enumerate() {
-        for (c, chunk) in group.columns().iter().enumerate() {
-            let (start, size) = chunk.byte_range();
-            if start.checked_add(size).is_none_or(|end| end > length) {
-                let name = &columns[c].name;
-                return Err(Error::Data(format!(
-                    "the file is truncated or damaged: row group {g} of column {name:?} lies \
-                     past its end at {length} bytes"
-                )));
-            }
-            bytes += size;
-        }
-    }
-    let fingerprint = print.finish();
-    Ok(Arc::new(Parquet { file, length, metadata, columns, rows, bytes, fingerprint }))
+    let chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
+    let bytes = chunks.map(|chunk| chunk.byte_range().1).sum();
+    let (fingerprint, meter) = (print.finish(), place.meter.clone());
+    Ok(Arc::new(Parquet {
+        file,
+        length,
+        metadata,
+        columns,
+        rows,
+        bytes,
+        fingerprint,
+        meter,
+        place: place.clone(),
+        _described: described,
+    }))
 }
 
 pub(crate) fn damaged(error: &ParquetError) -> Error {
@@ -98,6 +144,9 @@ struct Parquet {
     rows: usize,
     bytes: u64,
     fingerprint: u64,
+    meter: Meter,
+    place: Place,
+    _described: Charge,
 }
 
 impl Parquet {
@@ -108,12 +157,17 @@ impl Parquet {
             let rows = group.num_rows() as usize;
             let mut done = 0;
             while done < at.len() {
+                self.place.go_on()?;
                 let (count, start, end) = self.together(g, &at[done..]);
                 let window = Arc::new(self.window(start, end, std::mem::take(&mut buffer))?);
                 for i in done..done + count {
                     let chunk = group.column(at[i]);
-                    append(&window, chunk, rows, &mut outputs[i], &mut scratch)
-                        .map_err(|e| damaged(&e).at(&self.columns[at[i]].name))?;
+                    let (output, scratch) = (&mut outputs[i], &mut scratch);
+                    guarded(|| {
+                        let done = append(&window, chunk, rows, output, scratch);
+                        done.map_err(|e| damaged(&e))
+                    })
+                    .map_err(|e| e.at(&self.columns[at[i]].name))?;
                 }
                 done += count;
                 // The memory goes from window to window; fresh pages would cost faults.
@@ -146,11 +200,13 @@ impl Parquet {
     }
 
     fn window(&self, start: u64, end: u64, mut bytes: BytesMut) -> Result<Window> {
+        let held = self.meter.take(end - start, "a column as it stands in the file")?;
         bytes.resize((end - start) as usize, 0);
         self.file
             .read_exact_at(&mut bytes, start)
             .map_err(|e| Error::io(format!("reading {} bytes at {start}", bytes.len()), e))?;
-        Ok(Window { start, bytes: bytes.freeze(), length: self.length })
+        let (length, meter) = (self.length, self.meter.clone());
+        Ok(Window { start, bytes: bytes.freeze(), length, meter, _held: held })
     }
 }
 
@@ -159,6 +215,8 @@ pub(crate) struct Window {
     start: u64,
     bytes: Bytes,
     length: u64,
+    pub(crate) meter: Meter,
+    _held: Charge,
 }
 
 impl Window {
@@ -226,8 +284,12 @@ impl Table for Parquet {
         for group in self.metadata.row_groups() {
             let (start, size) = group.column(at).byte_range();
             let window = Arc::new(self.window(start, start + size, BytesMut::new())?);
-            append_text(&window, group.column(at), group.num_rows() as usize, &mut values)
-                .map_err(|e| damaged(&e).at(&self.columns[at].name))?;
+            let rows = group.num_rows() as usize;
+            guarded(|| {
+                let done = append_text(&window, group.column(at), rows, &mut values);
+                done.map_err(|e| damaged(&e))
+            })
+            .map_err(|e| e.at(&self.columns[at].name))?;
         }
         Ok(SeriesValues::Text(values))
     }

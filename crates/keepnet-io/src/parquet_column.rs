@@ -10,12 +10,14 @@ use parquet::data_type::{
 };
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
 
 use crate::growing::{finish, push_integers};
 use crate::parquet::Window;
 use crate::parquet_kind::unsigned;
+use crate::parquet_page::walk;
 
 type Parquet<T> = std::result::Result<T, ParquetError>;
 
@@ -50,6 +52,22 @@ pub(crate) struct Scratch {
     floats: Vec<f64>,
 }
 
+/// Checks the pages of a chunk; what decoding one of them takes at most.
+fn checked(window: &Window, chunk: &ColumnChunkMetaData, rows: usize) -> Parquet<u64> {
+    let (mut dictionary, mut data) = (0, 0);
+    walk(
+        chunk,
+        rows,
+        |at, length| Ok(window.get_bytes(at, length)?.to_vec()),
+        |page| match page.is_dictionary() {
+            // As it stands and as values.
+            true => dictionary = 3 * page.unpacked,
+            false => data = data.max(page.unpacked),
+        },
+    )?;
+    Ok(dictionary + data)
+}
+
 /// Decodes a chunk into `values`, missing values left out; their levels into `levels`.
 fn decode<T: DataType>(
     window: &Arc<Window>,
@@ -59,6 +77,8 @@ fn decode<T: DataType>(
     values: &mut Vec<T::T>,
 ) -> Parquet<()> {
     levels.clear();
+    let work = checked(window, chunk, rows)?;
+    let _work = window.meter.take(work, "the pages of a column").map_err(budget)?;
     let column = chunk.column_descr_ptr();
     let pages = SerializedPageReader::new(Arc::clone(window), chunk, rows, None)?;
     let mut reader = ColumnReaderImpl::<T>::new(column, Box::new(pages));
@@ -162,11 +182,24 @@ pub(crate) fn append_text(
 ) -> Parquet<()> {
     let (mut levels, mut values) = (Vec::new(), Vec::new());
     decode::<ByteArrayType>(window, chunk, rows, &mut levels, &mut values)?;
-    let mut values = values.iter().map(|v| String::from_utf8_lossy(v.data()).into_owned());
+    let mut held = window.meter.take(0, "").map_err(budget)?;
+    let mut values = values.iter().map(|v| {
+        held.grow(48 + v.len() as u64, "a column of text").map_err(budget)?;
+        Ok(String::from_utf8_lossy(v.data()).into_owned())
+    });
     if levels.is_empty() {
-        out.extend(values.map(Some));
+        values.try_for_each(|value: Parquet<String>| {
+            out.push(Some(value?));
+            Ok(())
+        })
     } else {
-        out.extend(levels.iter().map(|level| if *level > 0 { values.next() } else { None }));
+        levels.iter().try_for_each(|level| {
+            out.push(if *level > 0 { values.next().transpose()? } else { None });
+            Ok(())
+        })
     }
-    Ok(())
+}
+
+fn budget(error: keepnet::Error) -> ParquetError {
+    ParquetError::General(error.to_string())
 }

@@ -5,11 +5,13 @@
 //!      + block  (columns of one block, twice where rows are left out or values filled)
 //!      + kept   ((k + reserve) columns, 8 (k + reserve)^2 a matrix, vectors of n;
 //!                every column where the method holds them all)
+//! rows = resident now + what reading takes + three blocks of rows + the method's averages
 //! ```
 
 use keepnet::selection::Value;
 use keepnet::{Budget, Bytes, ColumnSelector, Error, FeatureSource, Problem, Result, RunOptions};
 
+use crate::RowStream;
 use crate::system;
 
 /// Bytes of a block unless `--memory` asks for less.
@@ -115,6 +117,55 @@ impl Plan {
             have: Bytes(limit),
             advice: "raise --memory, or lower k or the reserve",
         }
+    }
+}
+
+/// Blocks of rows that a run holds: the one that is read, the one that is learnt from, and what
+/// waits for a whole one.
+const ROW_BLOCKS: u64 = 3;
+/// Rows of a block, and its values where rows are wide.
+const ROWS: u64 = 256;
+const WIDE: u64 = 2 << 20;
+
+/// What a run on rows takes beside its method.
+#[derive(Clone, Copy, Debug)]
+pub struct RowPlan {
+    /// `--memory`.
+    pub limit: Option<u64>,
+    /// Resident before the run.
+    pub resident: u64,
+    /// Bytes that reading takes.
+    pub reading: u64,
+    /// Bytes of the blocks of rows.
+    pub blocks: u64,
+}
+
+impl RowPlan {
+    /// A run on the rows of `source`, which was just opened.
+    pub fn new(limit: Option<u64>, source: &RowStream) -> Self {
+        let features = source.problem().names.len() as u64;
+        let values = (ROWS * features).min(WIDE.max(features));
+        let resident = system::resident_bytes().unwrap_or(0);
+        Self { limit, resident, reading: source.bytes(), blocks: ROW_BLOCKS * 8 * values }
+    }
+
+    /// What is left for the method.
+    pub fn budget(&self) -> Result<Budget> {
+        let Some(limit) = self.limit else { return Ok(Budget::unlimited()) };
+        match limit.checked_sub(self.need(0)) {
+            Some(left) => Ok(Budget::bytes(left)),
+            None => Err(Error::Budget {
+                what: "the run without its method".into(),
+                need: Bytes(self.need(0)),
+                have: Bytes(limit),
+                advice: "raise --memory",
+            }),
+        }
+    }
+
+    /// All of it, with a method that takes `method` bytes.
+    pub fn need(&self, method: u64) -> u64 {
+        self.resident + self.reading + self.blocks + method
     }
 }
 

@@ -5,9 +5,13 @@ use std::collections::HashMap;
 use keepnet::{ColumnBlock, ColumnData, Result};
 
 use crate::dataset::{ColumnInfo, ColumnKind};
+use crate::memory::Charge;
 use crate::series::SeriesValues;
 use crate::store::DenseStore;
 use crate::table::{Table, numbers};
+
+/// What a text takes beside its own bytes, twice.
+const LEVEL: u64 = 128;
 
 /// The different values of a text column.
 #[derive(Default)]
@@ -17,13 +21,16 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// The code of a value, a new one where it is new.
-    pub(crate) fn code(&mut self, value: Box<str>) -> u32 {
+    /// The code of a value, a new one where it is new; what that takes is added to `charge`.
+    pub(crate) fn code(&mut self, value: Box<str>, charge: &mut Charge) -> Result<u32> {
+        if let Some(code) = self.codes.get(&value) {
+            return Ok(*code);
+        }
+        charge.grow(2 * value.len() as u64 + LEVEL, "the different texts of the columns")?;
         let next = self.list.len() as u32;
-        *self.codes.entry(value).or_insert_with_key(|value| {
-            self.list.push(value.clone());
-            next
-        })
+        self.list.push(value.clone());
+        self.codes.insert(value, next);
+        Ok(next)
     }
 
     /// The values by code.
@@ -40,6 +47,8 @@ pub(crate) struct RowTable {
     pub(crate) levels: Vec<Vec<Box<str>>>,
     pub(crate) fingerprint: u64,
     pub(crate) unnamed: bool,
+    /// What the names and texts take.
+    pub(crate) _charges: Vec<Charge>,
 }
 
 impl Table for RowTable {

@@ -14,23 +14,28 @@ use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
 use rayon::prelude::*;
 
 use crate::dataset::{ColumnInfo, ColumnKind};
+use crate::memory::Charge;
 use crate::number::{digits, number};
 use crate::store::{Piece, Place, SparseBuilder, SparseStore};
 use crate::table::Table;
 use crate::text::{TextInput, count_lines};
+
+/// Bytes that a byte of text becomes at most: an index and a value out of four, twice.
+pub(crate) const ENTRY: u64 = 8;
 
 /// The name of the column that holds the labels.
 pub(crate) const LABEL: &str = "label";
 
 /// Reads and transposes a svm file.
 pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
-    let input = TextInput::open(path, place.chunk(), false)?;
+    let input = TextInput::open(path, place, place.chunk(), false)?;
     read(input, place).map_err(|e| e.at(path))
 }
 
 fn read(mut input: TextInput, place: &Place) -> Result<Arc<dyn Table>> {
     let mut builder = SparseBuilder::new(place.clone());
     let (mut labels, mut line) = (Vec::new(), 1);
+    let mut labelled = place.meter.take(0, "")?;
     loop {
         let mut batch = Vec::new();
         while batch.len() < rayon::current_num_threads()
@@ -41,12 +46,16 @@ fn read(mut input: TextInput, place: &Place) -> Result<Arc<dyn Table>> {
         if batch.is_empty() {
             break;
         }
+        let long = batch.iter().filter(|text| text.len() > 2 * place.chunk());
+        let work = long.map(|text| ENTRY * text.len() as u64).sum();
+        let _work = place.meter.take(work, "the entries of a long line")?;
         let parsed: Vec<Result<Lines, Bad>> = batch.par_iter().map(|text| parse(text)).collect();
         for (text, lines) in batch.iter().zip(parsed) {
             let lines = lines.map_err(|bad| {
                 Error::Data(format!("line {}: {}", line + count_lines(&text[..bad.at]), bad.what))
             })?;
             line += count_lines(text);
+            labelled.grow(16 * lines.labels.len() as u64, "the labels")?;
             labels.extend(lines.labels);
             builder.push(lines.piece)?;
         }
@@ -67,7 +76,8 @@ fn read(mut input: TextInput, place: &Place) -> Result<Arc<dyn Table>> {
     let mut columns = vec![ColumnInfo { name: LABEL.into(), kind: label, file: 0 }];
     let name = |index: usize| ColumnInfo { name: index.to_string(), kind: kind.clone(), file: 0 };
     columns.extend((base..store.end()).map(name));
-    Ok(Arc::new(Svm { labels, store, base, columns, fingerprint: print.finish() }))
+    let fingerprint = print.finish();
+    Ok(Arc::new(Svm { labels, store, base, columns, fingerprint, _labelled: labelled }))
 }
 
 /// What one chunk of lines holds.
@@ -186,6 +196,7 @@ struct Svm {
     base: usize,
     columns: Vec<ColumnInfo>,
     fingerprint: u64,
+    _labelled: Charge,
 }
 
 impl Table for Svm {

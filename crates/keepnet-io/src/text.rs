@@ -5,13 +5,18 @@ use std::io::Read;
 
 use keepnet::{Error, Result};
 
+use crate::memory::Charge;
+use crate::store::Place;
 use crate::table::Fingerprint;
 
 /// Reads text a chunk of whole lines at a time.
 pub(crate) struct TextInput {
     path: String,
     reader: Box<dyn Read + Send>,
+    place: Place,
     chunk: usize,
+    // Taken where a line is longer than a chunk.
+    long: Option<Charge>,
     // What was read past the last whole line.
     tail: Vec<u8>,
     spare: Vec<Vec<u8>>,
@@ -26,7 +31,7 @@ pub(crate) struct TextInput {
 
 impl TextInput {
     /// Opens a file, or standard input for `-`.
-    pub(crate) fn open(path: &str, chunk: usize, quotes: bool) -> Result<Self> {
+    pub(crate) fn open(path: &str, place: &Place, chunk: usize, quotes: bool) -> Result<Self> {
         let mut print = Fingerprint::new();
         let standard = path == "-";
         let mut raw: Box<dyn Read + Send> = if standard {
@@ -42,13 +47,16 @@ impl TextInput {
         let whole = std::io::Cursor::new(lead).chain(raw);
         let reader: Box<dyn Read + Send> = match kind {
             (true, _) => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-            (_, true) => Box::new(zstd::Decoder::new(whole).map_err(|e| Error::io(path, e))?),
+            (_, true) => Box::new(unzstd(whole, place).map_err(|e| Error::io(path, e))?),
             _ => Box::new(whole),
         };
         Ok(Self {
             path: path.into(),
             reader,
-            chunk,
+            place: place.clone(),
+            // A line that is too long then never is within a chunk.
+            chunk: chunk.min(usize::try_from(place.max_line).unwrap_or(chunk)).max(1),
+            long: None,
             tail: Vec::new(),
             spare: Vec::new(),
             quotes,
@@ -66,8 +74,10 @@ impl TextInput {
         text.append(&mut self.tail);
         let mut want = self.chunk.max(text.len() + 1);
         while !self.ended {
+            self.place.go_on()?;
+            self.afford(want)?;
             let more = (want - text.len()) as u64;
-            text.reserve(more as usize);
+            text.reserve_exact(more as usize);
             let got = self.reader.by_ref().take(more).read_to_end(&mut text);
             let got = got.map_err(|e| Error::io(&self.path, e))?;
             self.ended = (got as u64) < more;
@@ -79,7 +89,7 @@ impl TextInput {
                 break;
             }
             // One line is longer than the chunk.
-            want = 2 * text.len();
+            want = self.longer(text.len())?;
         }
         if text.is_empty() {
             return Ok(None);
@@ -96,7 +106,37 @@ impl TextInput {
 
     /// Takes back the buffer of an earlier piece: a fresh one would cost its page faults.
     pub(crate) fn recycle(&mut self, text: Vec<u8>) {
-        self.spare.push(text);
+        if text.capacity() <= 2 * self.chunk {
+            self.spare.push(text);
+        }
+    }
+
+    /// Takes room for a text of `bytes`, and for the next as long, where it is no usual chunk.
+    fn afford(&mut self, bytes: usize) -> Result<()> {
+        if bytes <= 2 * self.chunk {
+            return Ok(());
+        }
+        let (bytes, what) = (2 * bytes as u64, format!("the line at byte {}", self.bytes));
+        match &mut self.long {
+            Some(long) => long.reach(bytes, &what),
+            None => {
+                self.long = Some(self.place.meter.take(bytes, &what)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// How far to read on where `bytes` bytes hold no whole line.
+    fn longer(&self, bytes: usize) -> Result<usize> {
+        let most = usize::try_from(self.place.max_line).unwrap_or(usize::MAX - 1);
+        if bytes > most {
+            let quotes = if self.quotes { ", or close its quote" } else { "" };
+            return Err(Error::Data(format!(
+                "the line at byte {} is longer than {most} bytes; raise --max-line{quotes}",
+                self.bytes
+            )));
+        }
+        Ok((2 * bytes).min(most + 1))
     }
 
     /// The place after the last line end that is not within quotes.
@@ -121,6 +161,17 @@ impl TextInput {
     }
 }
 
+/// A decoder whose window, which a frame may ask for, is a part of what reading may take.
+fn unzstd<R: Read>(
+    reader: R,
+    place: &Place,
+) -> std::io::Result<zstd::Decoder<'static, std::io::BufReader<R>>> {
+    let mut decoder = zstd::Decoder::new(reader)?;
+    let window = (place.meter.room() / 2).max(1).ilog2();
+    decoder.window_log_max(window.clamp(17, 27))?;
+    Ok(decoder)
+}
+
 /// Lines that end in `text`.
 pub(crate) fn count_lines(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
@@ -137,7 +188,8 @@ mod tests {
         let path = dir.path().join("x.csv");
         std::fs::write(&path, text).unwrap();
         for chunk in 1..30 {
-            let mut input = TextInput::open(path.to_str().unwrap(), chunk, true).unwrap();
+            let place = Place::new(&crate::OpenOptions::default());
+            let mut input = TextInput::open(path.to_str().unwrap(), &place, chunk, true).unwrap();
             let mut all = Vec::new();
             while let Some(text) = input.next().unwrap() {
                 assert!(text.ends_with(b"\n") || text.ends_with(b"4,5"));

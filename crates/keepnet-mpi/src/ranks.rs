@@ -284,6 +284,13 @@ impl ColumnSelector for Own {
         lock(&self.0).selection()
     }
 
+    fn fitted(
+        &self,
+        see: &mut dyn FnMut(&keepnet::verdict::Fitted<'_>) -> Result<()>,
+    ) -> Result<()> {
+        lock(&self.0).fitted(see)
+    }
+
     fn centres(&self) -> bool {
         lock(&self.0).centres()
     }

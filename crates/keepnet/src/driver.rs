@@ -32,6 +32,7 @@ use crate::selection::Selection;
 use crate::snapshot;
 use crate::source::FeatureSource;
 use crate::target::Problem;
+use crate::verdict::{self, Constant};
 
 /// One problem and the selector that works on it.
 pub struct Lane {
@@ -44,13 +45,15 @@ pub struct Lane {
     /// The method.
     pub selector: Box<dyn ColumnSelector>,
     log: Log,
+    constant: Constant,
 }
 
 impl Lane {
     /// A lane with the default policy.
     pub fn new(problem: Problem, selector: Box<dyn ColumnSelector>) -> Self {
         let (policy, always) = (CheckPolicy::default(), HashSet::new());
-        Self { problem, policy, always, selector, log: Log::default() }
+        let (log, constant) = (Log::default(), Constant::default());
+        Self { problem, policy, always, selector, log, constant }
     }
 }
 
@@ -369,6 +372,9 @@ impl<'a> Driver<'a> {
             let mut selection = lane.selector.selection()?;
             let lost = lane.log.pins.warnings(&lane.always, &selection);
             selection.warnings.extend(lost);
+            lane.selector.fitted(&mut |fitted| {
+                verdict::check(&lane.problem, &selection, fitted, &lane.constant)
+            })?;
             let kept: HashSet<_> =
                 selection.selected.iter().chain(&selection.always).map(|s| s.id).collect();
             let mut dropped = lane.log.dropped;

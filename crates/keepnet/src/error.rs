@@ -67,6 +67,12 @@ pub enum Error {
     /// The data or the combination of settings has no answer.
     #[error("{0}")]
     Data(String),
+    /// A result that contradicts itself: never the user's fault.
+    #[error(
+        "{0}: this is a defect of keepnet, and no answer is given; please report it with the \
+         command, the settings and, if you can, the data"
+    )]
+    Defect(String),
     /// What was asked is not possible with this source or method.
     #[error("{0}")]
     Unsupported(String),
@@ -98,6 +104,14 @@ impl Error {
     /// A setting out of range.
     pub fn param(name: &'static str, got: impl fmt::Display, want: &'static str) -> Self {
         Self::Param { name, got: got.to_string(), want }
+    }
+
+    /// Numbers that left the range of f64 on the way to an answer.
+    pub(crate) fn overflow(what: &str) -> Self {
+        Self::Data(format!(
+            "{what} are no finite numbers any more; scale the columns and the target to deviations \
+             nearer to 1"
+        ))
     }
 
     /// A failed read or write, with what was being done.

@@ -77,6 +77,7 @@ pub mod snapshot;
 pub mod source;
 pub mod target;
 mod vector;
+pub mod verdict;
 pub mod workload;
 
 pub use block::{ColumnBlock, FeatureId, RawColumn};

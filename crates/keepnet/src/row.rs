@@ -275,6 +275,31 @@ impl RowBlock {
         self.weight.copy_from_slice(weight);
     }
 
+    /// Whether the parts fit together and every value is finite, as after a load.
+    pub(crate) fn sound(&self) -> bool {
+        let n = self.len();
+        let finite = |v: &f64| v.is_finite();
+        let values = match &self.data {
+            RowData::F32(v) => {
+                Some(v.len()) == n.checked_mul(self.features) && v.iter().all(|v| v.is_finite())
+            }
+            RowData::F64(v) => {
+                Some(v.len()) == n.checked_mul(self.features) && v.iter().all(finite)
+            }
+            RowData::Sparse { start, index, value } => {
+                start.len() == n + 1
+                    && start[0] == 0
+                    && start.windows(2).all(|pair| pair[0] <= pair[1])
+                    && start[n] == index.len()
+                    && index.len() == value.len()
+                    && self.rows().all(|row| row.fits(self.features))
+                    && value.iter().all(finite)
+            }
+        };
+        let known = self.y.iter().chain(&self.weight).all(finite);
+        values && self.weight.len() == n && n <= self.limit && known
+    }
+
     /// Bytes that the values take.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -227,14 +227,27 @@ impl Problem {
         if n == 0 {
             return Err(Error::Data("no row has a target: nothing to learn from".into()));
         }
-        let length = |what: &str, got: usize| match got == n {
-            true => Ok(()),
-            false => Err(Error::Rows { what: what.into(), got, want: n }),
-        };
-        length("the target", self.target.rows())?;
+        length("the target", self.target.rows(), n)?;
+        if let Some(weight) = &self.weight {
+            length("the sample weights", weight.len(), n)?;
+            finite("the sample weights", weight)?;
+            if let Some(row) = weight.iter().position(|v| *v <= 0.0) {
+                let row = self.rows.source_row(row);
+                return Err(Error::Data(format!("the sample weight at row {row} is not positive")));
+            }
+            // Tests take the square of their sum, as a number of rows.
+            let total = self.weight_sum();
+            if !(total * total).is_normal() {
+                let way = if total > 1.0 { "large" } else { "small" };
+                return Err(Error::Data(format!(
+                    "the sample weights sum to {total:e}, too {way} a number to square; scale them"
+                )));
+            }
+        }
         match &self.target {
             Target::Numbers(y) => {
                 finite("the target", y)?;
+                self.squares("the target", y)?;
                 if y.iter().all(|value| *value == y[0]) {
                     let value = y[0];
                     return Err(Error::Data(format!(
@@ -253,24 +266,40 @@ impl Problem {
                 }
             }
         }
-        if let Some(weight) = &self.weight {
-            length("the sample weights", weight.len())?;
-            finite("the sample weights", weight)?;
-            if let Some(row) = weight.iter().position(|v| *v <= 0.0) {
-                let row = self.rows.source_row(row);
-                return Err(Error::Data(format!("the sample weight at row {row} is not positive")));
-            }
-        }
         if let Some(offset) = &self.offset {
-            length("the offset", offset.len())?;
+            length("the offset", offset.len(), n)?;
             finite("the offset", offset)?;
+            self.squares("the offset", offset)?;
         }
         for covariate in &self.covariates {
             let what = format!("covariate {:?}", covariate.name);
-            length(&what, covariate.values.len())?;
+            length(&what, covariate.values.len(), n)?;
             finite(&what, &covariate.values)?;
+            self.squares(&what, &covariate.values)?;
         }
         Ok(())
+    }
+
+    /// Refuses a vector whose weighted sum of squares, times the rows, leaves the range of f64.
+    ///
+    /// A target and an offset that pass may still differ by four times the larger in square.
+    fn squares(&self, what: &str, values: &[f64]) -> Result<()> {
+        let weight = |i: usize| self.weight.as_ref().map_or(1.0, |v| v[i]);
+        let sum: f64 = values.iter().enumerate().map(|(i, x)| weight(i) * x * x).sum();
+        if (4.0 * sum * self.weight_sum().max(1.0)).is_finite() {
+            return Ok(());
+        }
+        let largest = values.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        Err(Error::Data(format!(
+            "{what} has values too large to square (up to {largest:e}); scale it down"
+        )))
+    }
+}
+
+fn length(what: &str, got: usize, want: usize) -> Result<()> {
+    match got == want {
+        true => Ok(()),
+        false => Err(Error::Rows { what: what.into(), got, want }),
     }
 }
 
@@ -311,6 +340,27 @@ mod tests {
         let mut weights = Problem::regression(vec![1.0, 2.0]);
         weights.weight = Some(vec![1.0, 0.0]);
         assert!(weights.check().unwrap_err().to_string().contains("row 1"));
+    }
+
+    /// The largest f64 is 1.8e308: 1e200 has no square, 1e150 has one, as has the sum of a few.
+    #[test]
+    fn numbers_that_have_no_square_are_refused_in_one_line() {
+        let said = |problem: &Problem| problem.check().unwrap_err().to_string();
+        let huge = Problem::regression(vec![1e200, -3e200, 0.0]);
+        let want = "the target has values too large to square (up to 3e200); scale it down";
+        assert_eq!(said(&huge), want);
+        Problem::regression(vec![1e150, -1e150, 0.0]).check().unwrap();
+        let plain = Problem::regression(vec![1.0, 2.0, 3.0]);
+        let weights = |v: [f64; 3]| Problem { weight: Some(v.into()), ..plain.clone() };
+        assert!(said(&weights([1e200, 1.0, 1.0])).contains("too large a number"));
+        assert!(said(&weights([1e308, 1e308, 1.0])).contains("sum to inf"));
+        assert!(said(&weights([1e-200; 3])).contains("too small a number"));
+        weights([1e-20, 1e20, 1.0]).check().unwrap();
+        let offset = Problem { offset: Some(vec![1e200, 0.0, 0.0]), ..plain.clone() };
+        assert!(said(&offset).contains("the offset has values too large"));
+        let values = vec![0.0, 1e180, 0.0];
+        let covariates = vec![Covariate { name: "age".into(), values }];
+        assert!(said(&Problem { covariates, ..plain }).contains("covariate \"age\" has values"));
     }
 
     #[test]

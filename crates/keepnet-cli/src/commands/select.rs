@@ -20,6 +20,7 @@ use crate::flags::{Every, SelectArgs};
 use crate::output::decisions::Decisions;
 use crate::output::say::{say, warn};
 use crate::run::checkpoint::{self, Checkpoint};
+use crate::run::opening;
 use crate::run::order::order;
 use crate::run::plan::Plan;
 use crate::run::progress::Reporter;
@@ -71,7 +72,10 @@ pub fn run(args: &SelectArgs, runner: &dyn Runner) -> Result<()> {
         spec: args.method.spec(args.run.seed)?,
         policy: args.method.policy()?,
         groups: args.method.groups()?,
-        open: args.input.options(args.run.memory.as_deref())?,
+        open: OpenOptions {
+            check: opening::check(start, args.run.time()?),
+            ..args.input.options(args.run.memory.as_deref())?
+        },
         memory: args.run.memory()?,
         time: args.run.time()?,
         every: args.run.every()?,

@@ -10,14 +10,16 @@ use keepnet::learn::{
 };
 use keepnet::registry::{self, MethodInfo, MethodSpec};
 use keepnet::snapshot::Identity;
-use keepnet::{Budget, Error, Flow, Result, RowLearner, RowProblem, SampleSource, Selection};
-use keepnet_io::{RowSpec, RowStream, open_rows};
+use keepnet::{Error, Flow, Result, RowLearner, RowProblem, SampleSource, Selection};
+use keepnet_io::{OpenOptions, RowSpec, RowStream, open_rows};
 
 use super::{files, rows_outputs as outputs};
 use crate::flags::SelectArgs;
 use crate::output::say::{aside, say, warn};
 use crate::output::{atomic, csv, print, report as report_page, table};
 use crate::run::checkpoint::{self, Checkpoint};
+use crate::run::opening;
+use crate::run::plan::RowPlan;
 use crate::run::runner::{Learnt, Runner};
 use crate::run::share::RowShare;
 use crate::run::signals::{self, Phase};
@@ -174,7 +176,10 @@ fn select(
     missing: RowMissing,
     (runner, start): (&dyn Runner, Instant),
 ) -> Result<()> {
-    let options = args.input.options(args.run.memory.as_deref())?;
+    let options = OpenOptions {
+        check: opening::check(start, args.run.time()?),
+        ..args.input.options(args.run.memory.as_deref())?
+    };
     let asked = args.rows.spec(spec.loss, &args.input.key)?;
     let rows = RowSpec {
         target: asked.target,
@@ -188,13 +193,14 @@ fn select(
     };
     let mut source = open_rows(&args.input.inputs, &rows, &options)?;
     let problem = source.problem().clone().keeping(&args.method.always()?)?;
-    let budget = args.run.memory()?.map_or_else(Budget::unlimited, Budget::bytes);
+    let plan = RowPlan::new(args.run.memory()?, &source);
+    let budget = plan.budget()?;
     let mut learner = registry::make_rows(method, spec, &problem, budget.clone())?;
     if args.output.dry_run {
         if !runner.leads() {
             return Ok(());
         }
-        let need = learner.status().bytes;
+        let need = plan.need(learner.status().bytes);
         return outputs::dry_run(&source, method, spec, need, args.run.memory()?);
     }
     let mut watch = Watch {

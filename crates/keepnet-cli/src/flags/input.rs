@@ -31,6 +31,9 @@ pub struct InputFlags {
     /// Columns that identify a row; files and target are joined by them [default: by position] [example: id]
     #[arg(long, value_name = "COL[,COL]")]
     pub key: Vec<String>,
+    /// Longest line of a text file [default: 64MB] [example: 1GB]
+    #[arg(long, value_name = "SIZE")]
+    pub max_line: Option<String>,
 }
 
 impl InputFlags {
@@ -50,6 +53,7 @@ impl InputFlags {
             // A quarter for transposing, of which the reader gives the table half; the rest is
             // for the kept set and the blocks.
             memory: memory.map(|bytes| bytes / 4),
+            max_line: self.max_line.as_deref().map(|text| bytes("max-line", text)).transpose()?,
             ..OpenOptions::default()
         })
     }

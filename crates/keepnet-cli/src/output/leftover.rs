@@ -5,7 +5,7 @@
 //! nothing is ever taken for left over.
 
 use std::ffi::OsStr;
-use std::fs::{File, Permissions};
+use std::fs::{File, Permissions, TryLockError};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
@@ -26,9 +26,11 @@ pub fn create(directory: &Path) -> std::io::Result<(File, TempPath)> {
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(directory);
         let (file, path) = made.map_err(plain)?.into_parts();
-        // Between the two lines above and below, a run that starts here may have swept it away.
-        if file.lock().is_err() || still_there(&file, &path) {
-            return Ok((file, path));
+        match file.try_lock() {
+            // Between making and locking it, a run that starts here may have swept it away.
+            Ok(()) if still_there(&file, &path) => return Ok((file, path)),
+            Ok(()) | Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(_)) => return Ok((file, path)),
         }
     }
     Err(std::io::Error::other("temporary files disappear as soon as they are made"))

@@ -2,6 +2,7 @@
 
 pub mod checkpoint;
 pub mod lock;
+pub mod opening;
 pub mod order;
 pub mod progress;
 pub mod runner;

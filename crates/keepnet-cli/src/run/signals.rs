@@ -90,6 +90,11 @@ pub fn enter(phase: Phase) {
     state().phase = phase;
 }
 
+/// Whether files are still being opened.
+pub fn opening() -> bool {
+    state().phase == Phase::Opening
+}
+
 /// Whether a signal asked for the end.
 pub fn stop_asked() -> bool {
     STOP.load(Ordering::SeqCst)

@@ -70,7 +70,8 @@ impl Answer {
         self.intercept.iter().enumerate().map(at).collect()
     }
 
-    /// Loses features of `self` that stand in for others of `other`: their scores tie.
+    /// Whether features of one answer stand in for those of the other: in the order of their
+    /// scores these differ by at most 1e-9 of the largest score.
     fn ties(&self, other: &Self) -> Result<(), String> {
         let only = |a: &Self, b: &Self| {
             let mine = a.chosen.iter().filter(|(name, _)| !b.chosen.contains_key(*name));
@@ -80,9 +81,9 @@ impl Answer {
             mine
         };
         let (a, b) = (only(self, other), only(other, self));
-        let tie = |(x, y): (&(f64, String), &(f64, String))| {
-            (x.0 - y.0).abs() <= 1e-9 * x.0.abs().max(y.0.abs())
-        };
+        let scores = self.chosen.values().chain(other.chosen.values());
+        let largest = scores.map(|f| f.score.abs()).fold(0.0, f64::max);
+        let tie = |(x, y): (&(f64, String), &(f64, String))| (x.0 - y.0).abs() <= 1e-9 * largest;
         match a.len() == b.len() && a.iter().zip(&b).all(tie) {
             true => Ok(()),
             false => Err(format!("other features: {a:?} against {b:?}")),

@@ -90,7 +90,8 @@ impl Case {
         };
         let loss = loss(random, method, classes);
         let most = 6.min(table.columns.len()).min(table.rows().saturating_sub(4) / 2).max(1);
-        let takes_k = method.name != "group-saola";
+        // One refuses a size, the other keeps every feature.
+        let takes_k = !["group-saola", "ols"].contains(&method.name);
         let k = match takes_k && (method.needs_k || !measure || random.chance(0.5)) {
             true => Some(random.between(1, most)),
             false => None,

@@ -72,8 +72,13 @@ impl Hand {
             rows.iter().map(|row| table.weight.as_ref().map_or(1.0, |w| w[*row])).collect();
         let mut features = Vec::new();
         for (name, values) in &columns {
-            let values: Vec<f64> = rows.iter().map(|row| values[*row]).collect();
-            fill(name, values, &weight, missing, by_rows, &mut features);
+            let there: Vec<f64> = rows.iter().map(|row| values[*row]).collect();
+            fill(name, there, &weight, missing, by_rows, &mut features);
+            if missing == "drop-row" {
+                // Values that were missing, and for which rows were left out.
+                let holes = (0..table.rows()).filter(known).filter(|row| values[*row].is_nan());
+                features.last_mut().expect("just pushed").missing = holes.count();
+            }
         }
         let code = |row: &usize| table.target.values[*row];
         let names = table.target.classes.len();

@@ -10,6 +10,7 @@ use crate::dataset::ColumnKind;
 use crate::find::split;
 use crate::names::{NameSet, no_column_or_file};
 use crate::series::SeriesValues;
+use crate::store::Place;
 use crate::svm::LABEL;
 use crate::{Categorical, Format, OpenOptions};
 
@@ -202,6 +203,7 @@ fn one_column(
 pub(crate) fn all_columns(
     first: &[(String, ColumnKind)],
     files: &[(String, Format)],
+    place: &Place,
 ) -> Result<Vec<(String, ColumnKind)>> {
     let mut columns = first.to_vec();
     if files.len() == 1 || files.iter().any(|(_, format)| *format != Format::Svm) {
@@ -213,7 +215,7 @@ pub(crate) fn all_columns(
     };
     let (mut least, mut most) = range(first);
     for (path, format) in &files[1..] {
-        let (low, high) = range(open_one(path, *format)?.columns());
+        let (low, high) = range(open_one(path, *format, place)?.columns());
         (least, most) = (least.min(low), most.max(high));
     }
     columns.truncate(1);

@@ -68,7 +68,10 @@ impl KeyColumns {
                 return Ok(None);
             }
             match kind {
-                ColumnKind::Text => key.push_str(&chunk.texts[*c][v as usize]),
+                ColumnKind::Text => {
+                    let text = chunk.text(*c, v, row).map_err(|e| e.at(format!("--key {name}")))?;
+                    key.push_str(text);
+                }
                 _ => key.push_str(&key_of_number(v, name, row)?),
             }
         }
@@ -118,8 +121,15 @@ impl Beside {
         options: &OpenOptions,
     ) -> Result<Self> {
         let format = Format::from_path(path).ok().or(options.format);
-        let mut file: Dataset =
-            crate::open(&[path.to_string()], &OpenOptions { format, ..OpenOptions::default() })?;
+        let plain = OpenOptions {
+            format,
+            stack: None,
+            columns: Vec::new(),
+            exclude: Vec::new(),
+            key: Vec::new(),
+            ..options.clone()
+        };
+        let mut file: Dataset = crate::open(&[path.to_string()], &plain)?;
         let all = file.columns().iter().map(|c| c.name.clone());
         let names = names.unwrap_or_else(|| all.filter(|name| !key.contains(name)).collect());
         let at = |e: Error| e.at(path);

@@ -3,10 +3,12 @@
 use keepnet::{Error, Result};
 
 use super::feed::Feed;
-use super::{Chunk, ChunkReader, ChunkValues};
+use super::{CHUNK, Chunk, ChunkReader, ChunkValues};
 use crate::csv_parse::{Kind, Shape, parse};
 use crate::dataset::ColumnKind;
+use crate::memory::Charge;
 use crate::names::check_unique;
+use crate::store::Place;
 use crate::text::count_lines;
 
 struct Csv {
@@ -18,10 +20,12 @@ struct Csv {
     // Text already read while the head was looked at.
     waiting: Option<Vec<u8>>,
     line: u64,
+    place: Place,
+    _described: Charge,
 }
 
-pub(crate) fn open(path: &str, separator: u8) -> Result<Box<dyn ChunkReader>> {
-    let mut feed = Feed::open(path, true)?;
+pub(crate) fn open(path: &str, separator: u8, place: &Place) -> Result<Box<dyn ChunkReader>> {
+    let mut feed = Feed::open(path, true, place)?;
     let mut text = feed.head(2)?;
     let blank = text.iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
     let mut line = 1 + count_lines(&text[..blank]);
@@ -30,6 +34,8 @@ pub(crate) fn open(path: &str, separator: u8) -> Result<Box<dyn ChunkReader>> {
         return Err(Error::Data("the file has no rows".into()));
     }
     let shape = Shape { separator, kinds: &[], names: &[] };
+    let _described = place.columns(2 * shape.width(&text))?;
+    let _work = work(&text, separator, place)?;
     let (fields, used) = shape.fields(&text);
     let kinds: Vec<_> = fields.iter().map(|field| Kind::of(field)).collect();
     let unnamed = kinds.contains(&Some(Kind::Number))
@@ -59,7 +65,17 @@ pub(crate) fn open(path: &str, separator: u8) -> Result<Box<dyn ChunkReader>> {
         Kind::Number | Kind::Unknown => ColumnKind::Float,
     };
     let columns = names.iter().cloned().zip(kinds.iter().map(kind)).collect();
-    Ok(Box::new(Csv { feed, separator, names, kinds, columns, waiting: Some(text), line }))
+    let (waiting, place) = (Some(text), place.clone());
+    Ok(Box::new(Csv { feed, separator, names, kinds, columns, waiting, line, place, _described }))
+}
+
+/// Room for the numbers of a text, where it is longer than a chunk.
+fn work(text: &[u8], separator: u8, place: &Place) -> Result<Option<Charge>> {
+    if text.len() <= 2 * place.chunk() {
+        return Ok(None);
+    }
+    let shape = Shape { separator, kinds: &[], names: &[] };
+    place.meter.take(shape.work(text), "the numbers of a long line").map(Some)
 }
 
 impl Csv {
@@ -82,6 +98,7 @@ impl ChunkReader for Csv {
                 None => return Ok(None),
             },
         };
+        let _work = work(&text, self.separator, &self.place)?;
         let shape = Shape { separator: self.separator, kinds: &self.kinds, names: &self.names };
         let parsed = parse(&text, &shape).map_err(|bad| bad.at(self.line))?;
         self.line += count_lines(&text);
@@ -109,5 +126,10 @@ impl ChunkReader for Csv {
         let mut print = self.feed.fingerprint();
         self.names.iter().for_each(|name| print.bytes(name.as_bytes()));
         print.finish()
+    }
+
+    fn bytes(&self) -> u64 {
+        // Text, its numbers (a number in two bytes at most), and the next text.
+        6 * self.place.chunk().min(CHUNK) as u64
     }
 }

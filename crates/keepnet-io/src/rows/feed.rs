@@ -11,6 +11,7 @@ use std::time::Duration;
 use keepnet::{Error, Result};
 
 use super::CHUNK;
+use crate::store::Place;
 use crate::table::Fingerprint;
 use crate::text::TextInput;
 
@@ -22,13 +23,14 @@ const SIP: usize = 1 << 16;
 /// Where lines come from.
 pub(crate) enum Feed {
     File(Box<TextInput>),
-    Pipe { from: Receiver<std::io::Result<Vec<u8>>>, tail: Vec<u8>, ended: bool },
+    Pipe { from: Receiver<std::io::Result<Vec<u8>>>, tail: Vec<u8>, ended: bool, place: Place },
 }
 
 impl Feed {
-    pub(crate) fn open(path: &str, quotes: bool) -> Result<Self> {
+    pub(crate) fn open(path: &str, quotes: bool, place: &Place) -> Result<Self> {
         if path != "-" {
-            return Ok(Self::File(Box::new(TextInput::open(path, CHUNK, quotes)?)));
+            let chunk = place.chunk().min(CHUNK);
+            return Ok(Self::File(Box::new(TextInput::open(path, place, chunk, quotes)?)));
         }
         // A few chunks ahead at most: a fast writer waits for us, not in our memory.
         let (to, from) = sync_channel(4);
@@ -50,17 +52,19 @@ impl Feed {
                 }
             }
         });
-        Ok(Self::Pipe { from, tail: Vec::new(), ended: false })
+        Ok(Self::Pipe { from, tail: Vec::new(), ended: false, place: place.clone() })
     }
 
     /// Whole lines; empty where a pipe is silent; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>> {
         match self {
             Self::File(input) => input.next(),
-            Self::Pipe { from, tail, ended } => {
+            Self::Pipe { from, tail, ended, place } => {
                 if *ended {
                     return Ok(None);
                 }
+                place.go_on()?;
+                line_fits(tail, place)?;
                 match from.recv_timeout(PATIENCE) {
                     Ok(bytes) => {
                         let bytes = bytes.map_err(|e| Error::io("standard input", e))?;
@@ -99,4 +103,15 @@ impl Feed {
             Self::Pipe { .. } => Fingerprint::new(),
         }
     }
+}
+
+/// Refuses a line of a pipe that is too long, or does not fit.
+fn line_fits(tail: &[u8], place: &Place) -> Result<()> {
+    let length = tail.len() as u64;
+    if length > place.max_line {
+        let most = place.max_line;
+        let what = format!("a line is longer than {most} bytes; raise --max-line");
+        return Err(Error::Data(what));
+    }
+    place.meter.take(2 * length, "a line").map(drop)
 }

@@ -7,10 +7,12 @@ use keepnet::{Error, Result};
 use serde_json::Value;
 
 use super::feed::Feed;
-use super::{Chunk, ChunkReader, ChunkValues};
+use super::{CHUNK, Chunk, ChunkReader, ChunkValues};
 use crate::dataset::ColumnKind;
-use crate::jsonl::Row;
+use crate::jsonl::{ENTRY, Row};
+use crate::memory::Charge;
 use crate::names::check_unique;
+use crate::store::Place;
 
 struct Jsonl {
     feed: Feed,
@@ -20,14 +22,18 @@ struct Jsonl {
     blank: Vec<bool>,
     waiting: Option<Vec<u8>>,
     line: u64,
+    limits: Place,
+    _described: Charge,
 }
 
-pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
-    let mut feed = Feed::open(path, false)?;
+pub(crate) fn open(path: &str, limits: &Place) -> Result<Box<dyn ChunkReader>> {
+    let mut feed = Feed::open(path, false, limits)?;
     let text = feed.head(1)?;
+    let _work = work(&text, limits)?;
     let mut lines = text.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
     let first = lines.next().ok_or_else(|| Error::Data("the file has no rows".into()))?;
     let first = object(first).map_err(|what| Error::Data(format!("line 1: {what}")))?;
+    let _described = limits.columns(2 * first.len() as u64)?;
     let mut kinds: Vec<_> = first.iter().map(|(_, value)| kind(value)).collect();
     check_unique(first.iter().map(|(name, _)| name.as_str()))?;
     let place: HashMap<String, usize> =
@@ -45,7 +51,8 @@ pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
     let blank = kinds.iter().map(Option::is_none).collect();
     let kinds = kinds.into_iter().map(|kind| kind.unwrap_or(ColumnKind::Float));
     let columns = first.into_iter().map(|(name, _)| name).zip(kinds).collect();
-    Ok(Box::new(Jsonl { feed, columns, place, blank, waiting: Some(text), line: 0 }))
+    let (waiting, line, limits) = (Some(text), 0, limits.clone());
+    Ok(Box::new(Jsonl { feed, columns, place, blank, waiting, line, limits, _described }))
 }
 
 /// What a value says of its column; null says nothing.
@@ -56,6 +63,14 @@ fn kind(value: &Value) -> Option<ColumnKind> {
         Value::String(_) => Some(ColumnKind::Text),
         _ => Some(ColumnKind::Float),
     }
+}
+
+/// Room for the entries of a text, where it is longer than a chunk.
+fn work(text: &[u8], place: &Place) -> Result<Option<Charge>> {
+    if text.len() <= 2 * place.chunk() {
+        return Ok(None);
+    }
+    place.meter.take(ENTRY * text.len() as u64, "the entries of a long line").map(Some)
 }
 
 fn object(line: &[u8]) -> Result<Vec<(String, Value)>, String> {
@@ -77,6 +92,9 @@ impl Jsonl {
             })?;
             row[c] = match value {
                 Value::Null => f64::NAN,
+                Value::Bool(_) | Value::Number(_) if self.columns[c].1 == ColumnKind::Text => {
+                    return Err(format!("key {key:?} holds no text, as it did before"));
+                }
                 Value::Bool(b) => f64::from(u8::from(b)),
                 Value::Number(n) => n.as_f64().unwrap_or(f64::NAN),
                 Value::String(s) if self.columns[c].1 == ColumnKind::Text => {
@@ -107,7 +125,12 @@ impl ChunkReader for Jsonl {
                 None => return Ok(None),
             },
         };
+        let _work = work(&text, &self.limits)?;
         let p = self.columns.len();
+        // Each line has a number for every key of the first, whether it names it or not.
+        let lines = memchr::memchr_iter(b'\n', &text).count() as u64 + 1;
+        let bytes = 16 * lines * p as u64;
+        let _numbers = self.limits.meter.take(bytes, "the numbers of some lines")?;
         let (mut values, mut codes) = (Vec::new(), HashMap::new());
         let mut texts = vec![Vec::new(); p];
         for line in text.strip_suffix(b"\n").unwrap_or(&text).split(|b| *b == b'\n') {
@@ -135,5 +158,9 @@ impl ChunkReader for Jsonl {
         let mut print = self.feed.fingerprint();
         self.columns.iter().for_each(|(name, _)| print.bytes(name.as_bytes()));
         print.finish()
+    }
+
+    fn bytes(&self) -> u64 {
+        (1 + ENTRY) * self.limits.chunk().min(CHUNK) as u64
     }
 }

@@ -15,12 +15,15 @@ mod feed;
 mod jsonl;
 mod labels;
 mod npy;
+mod parquet;
 mod stream;
 mod svm;
+mod turned;
 
 use keepnet::{Error, Result};
 
 use crate::dataset::{ColumnKind, resolve};
+use crate::store::Place;
 use crate::{Format, OpenOptions};
 
 pub use asked::RowSpec;
@@ -45,6 +48,16 @@ impl Chunk {
             ChunkValues::F64(v) => v[at * width + c],
             ChunkValues::Sparse { .. } => f64::NAN,
         }
+    }
+
+    /// The text that a value of column `c` stands for; an error where it is a number, as in a file
+    /// whose head had no value to say so.
+    pub(crate) fn text(&self, c: usize, value: f64, row: u64) -> Result<&str> {
+        let text = self.texts.get(c).and_then(|texts| texts.get(value as usize));
+        text.map(|text| &**text).ok_or_else(|| {
+            let what = "where the first rows have text";
+            Error::Data(format!("the value at row {row} is the number {value} {what}"))
+        })
     }
 }
 
@@ -82,18 +95,33 @@ pub(crate) trait ChunkReader: Send {
     fn rows(&self) -> Option<u64> {
         None
     }
+
+    /// Bytes that reading takes at most, beside what it holds already.
+    fn bytes(&self) -> u64;
+}
+
+/// Whether a file has the columns of the first. Where one of them has only missing values in a
+/// column, as far as its head shows, the other may say what it holds; only text cannot come where
+/// numbers were expected.
+fn stacks(first: &[(String, ColumnKind)], blank: &[bool], reader: &dyn ChunkReader) -> bool {
+    let kinds = |(c, (a, b)): (usize, (&(String, ColumnKind), &(String, ColumnKind)))| {
+        let guessed = blank[c] && b.1 != ColumnKind::Text;
+        a.0 == b.0 && (a.1 == b.1 || guessed || reader.blank(c))
+    };
+    let other = reader.columns();
+    first.len() == other.len() && first.iter().zip(other).enumerate().all(kinds)
 }
 
 /// Opens one file or standard input.
-fn open_one(path: &str, format: Format) -> Result<Box<dyn ChunkReader>> {
+fn open_one(path: &str, format: Format, place: &Place) -> Result<Box<dyn ChunkReader>> {
     let reader: Result<Box<dyn ChunkReader>> = match format {
-        Format::Csv => csv::open(path, b','),
-        Format::Tsv => csv::open(path, b'\t'),
-        Format::Svm => svm::open(path),
-        Format::Npy => npy::open(path),
-        Format::Jsonl => jsonl::open(path),
-        Format::Arrow => arrow::open_ipc(path),
-        Format::Parquet => arrow::open_parquet(path),
+        Format::Csv => csv::open(path, b',', place),
+        Format::Tsv => csv::open(path, b'\t', place),
+        Format::Svm => svm::open(path, place),
+        Format::Npy => npy::open(path, place),
+        Format::Jsonl => jsonl::open(path, place),
+        Format::Arrow => arrow::open(path, place),
+        Format::Parquet => parquet::open(path, place),
     };
     reader.map_err(|e| if path == "-" { e.at("standard input") } else { e.at(path) })
 }

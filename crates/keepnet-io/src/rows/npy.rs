@@ -7,7 +7,9 @@ use keepnet::{Error, Result};
 
 use super::{Chunk, ChunkReader, ChunkValues};
 use crate::dataset::ColumnKind;
+use crate::memory::Charge;
 use crate::npy_header::Header;
+use crate::store::Place;
 use crate::table::Fingerprint;
 
 struct Npy {
@@ -17,9 +19,13 @@ struct Npy {
     left: u64,
     columns: Vec<(String, ColumnKind)>,
     fingerprint: u64,
+    place: Place,
+    // Bytes of some rows.
+    chunk: usize,
+    _described: Charge,
 }
 
-pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
+pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
     if path == "-" {
         return Err(Error::Unsupported("npy is read from files, not from standard input".into()));
     }
@@ -28,7 +34,7 @@ pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
     let mut print = Fingerprint::new();
     print.file(&meta);
     let header = Header::read(&mut file)?;
-    let (rows, columns) = header.rows_columns()?;
+    let (rows, columns) = header.rows_columns(meta.len())?;
     if header.fortran && columns > 1 && rows > 1 {
         return Err(Error::Unsupported(
             "the array is in Fortran order, which holds columns and not rows; save it in C order, \
@@ -36,20 +42,18 @@ pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
                 .into(),
         ));
     }
-    let need = header.start as u64 + (rows * columns * header.dtype.size) as u64;
-    if meta.len() < need {
-        return Err(Error::Data(format!(
-            "the file is truncated: {} bytes, its header promises {need}",
-            meta.len()
-        )));
-    }
+    let _described = place.columns(2 * columns as u64)?;
+    let row = columns as u64 * (8 + header.dtype.size as u64);
+    let chunk = place.chunk().min(super::CHUNK);
+    let _row = place.meter.take(2 * row, "a row")?;
     file.seek(SeekFrom::Start(header.start as u64)).map_err(|e| Error::io(path, e))?;
     print.bytes(header.text.as_bytes());
     let kind = header.dtype.kind();
-    let columns = (0..columns).map(|j| (format!("f{j}"), kind.clone())).collect();
+    let columns: Vec<_> = (0..columns).map(|j| (format!("f{j}"), kind.clone())).collect();
     let (rows, fingerprint) = (rows as u64, print.finish());
     let file = BufReader::new(file);
-    Ok(Box::new(Npy { file, header, rows, left: rows, columns, fingerprint }))
+    let (left, place) = (rows, place.clone());
+    Ok(Box::new(Npy { file, header, rows, left, columns, fingerprint, place, chunk, _described }))
 }
 
 impl ChunkReader for Npy {
@@ -62,7 +66,8 @@ impl ChunkReader for Npy {
             return Ok(None);
         }
         let width = self.columns.len() * self.header.dtype.size;
-        let rows = (super::CHUNK / width.max(1)).clamp(1, 4096).min(self.left as usize);
+        self.place.go_on()?;
+        let rows = (self.chunk / width.max(1)).clamp(1, 4096).min(self.left as usize);
         let mut bytes = vec![0; rows * width];
         self.file.read_exact(&mut bytes).map_err(|e| Error::io("the array", e))?;
         self.left -= rows as u64;
@@ -84,5 +89,11 @@ impl ChunkReader for Npy {
 
     fn rows(&self) -> Option<u64> {
         Some(self.rows)
+    }
+
+    fn bytes(&self) -> u64 {
+        // The bytes, and the numbers: eight out of one at most.
+        let row = self.columns.len() * self.header.dtype.size;
+        9 * self.chunk.max(row) as u64
     }
 }

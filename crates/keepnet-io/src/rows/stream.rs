@@ -6,8 +6,9 @@ use super::asked::{
     Extra, NumberAt, RowSpec, TargetAt, all_columns, described, features, find_target,
 };
 use super::beside::{Beside, Covariates, KeyColumns, covariates};
-use super::{Chunk, ChunkReader, ChunkValues, open_one};
+use super::{Chunk, ChunkReader, ChunkValues, open_one, stacks};
 use crate::dataset::ColumnKind;
+use crate::store::Place;
 use crate::table::Fingerprint;
 use crate::{Format, OpenOptions};
 
@@ -42,6 +43,7 @@ pub struct RowStream {
     pub(super) problem: RowProblem,
     pub(super) task_reason: String,
     pub(super) fingerprint: u64,
+    pub(super) place: Place,
 }
 
 impl RowStream {
@@ -53,8 +55,9 @@ impl RowStream {
         let (path, format) = files
             .first()
             .ok_or_else(|| Error::param("input", "nothing", "files, or - for standard input"))?;
-        let reader = open_one(path, *format)?;
-        let columns = all_columns(reader.columns(), &files)?;
+        let place = Place::new(options);
+        let reader = open_one(path, *format, &place)?;
+        let columns = all_columns(reader.columns(), &files, &place)?;
         let target = find_target(spec, &columns, *format, options)?;
         let sparse = *format == Format::Svm;
         // Columns that may be something else than a feature; those of svm text cannot.
@@ -134,6 +137,7 @@ impl RowStream {
             problem: RowProblem { names, covariates, target: target_name, ..RowProblem::default() },
             task_reason: String::new(),
             fingerprint,
+            place,
         };
         stream.place_sparse();
         stream.decide(spec)?;
@@ -174,6 +178,12 @@ impl RowStream {
         &self.task_reason
     }
 
+    /// Bytes that reading takes at most, beside what it holds already.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.reader.bytes()
+    }
+
     /// The files that are read.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(path, _)| path.as_str())
@@ -192,8 +202,8 @@ impl RowStream {
                 return Ok(true);
             }
             let Some((path, format)) = self.files.get(self.file + 1) else { return Ok(false) };
-            let reader = open_one(path, *format)?;
-            let same = self.stacks(reader.as_ref());
+            let reader = open_one(path, *format, &self.place)?;
+            let same = stacks(&self.columns, &self.blank, reader.as_ref());
             if !same && (*format != Format::Svm || self.files[0].1 != Format::Svm) {
                 let first = &self.files[0].0;
                 return Err(Error::Data(format!(
@@ -204,22 +214,6 @@ impl RowStream {
             self.file += 1;
             self.place_sparse();
         }
-    }
-
-    /// Whether a file has the columns of the first. One with only missing values in a column, as
-    /// far as can be seen at its head, goes with any kind but text where numbers were expected.
-    fn stacks(&self, reader: &dyn ChunkReader) -> bool {
-        let (mine, other) = (&self.columns, reader.columns());
-        // A text that is looked at must be text in every row, whatever the head was.
-        let read = |c: usize| {
-            matches!(self.target, TargetAt::Column(t) if t == c) || self.matched_by != "position"
-        };
-        let kinds = |(c, (a, b)): (usize, (&(String, ColumnKind), &(String, ColumnKind)))| {
-            let mine = self.blank[c] && b.1 != ColumnKind::Text;
-            let its = reader.blank(c) && (a.1 != ColumnKind::Text || !read(c));
-            a.0 == b.0 && (a.1 == b.1 || mine || its)
-        };
-        mine.len() == other.len() && mine.iter().zip(other).enumerate().all(kinds)
     }
 
     /// Says where each feature of the svm file at hand belongs; other formats have no need of it.
@@ -435,7 +429,7 @@ impl SampleSource for RowStream {
             return Err(Error::Unsupported("standard input cannot be read twice".into()));
         }
         let (path, format) = &self.files[0];
-        self.reader = open_one(path, *format)?;
+        self.reader = open_one(path, *format, &self.place)?;
         (self.file, self.chunk, self.at, self.row, self.unmatched) = (0, None, 0, 0, 0);
         self.place_sparse();
         Ok(())

@@ -6,9 +6,11 @@
 use keepnet::{Error, Result};
 
 use super::feed::Feed;
-use super::{Chunk, ChunkReader, ChunkValues};
+use super::{CHUNK, Chunk, ChunkReader, ChunkValues};
 use crate::dataset::ColumnKind;
-use crate::svm::{LABEL, rows};
+use crate::memory::Charge;
+use crate::store::Place;
+use crate::svm::{ENTRY, LABEL, rows};
 use crate::text::count_lines;
 
 struct Svm {
@@ -18,16 +20,19 @@ struct Svm {
     waiting: Option<Vec<u8>>,
     line: u64,
     pipe: bool,
+    place: Place,
+    _described: Charge,
 }
 
 /// Rows looked at on standard input before the number of features is settled.
 const HEAD: usize = 256;
 
-pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
+pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
     let pipe = path == "-";
-    let mut feed = Feed::open(path, false)?;
+    let mut feed = Feed::open(path, false, place)?;
     let (mut least, mut end) = (u32::MAX, 0);
     let mut look = |text: &[u8], line: u64| -> Result<()> {
+        let _work = work(text, place)?;
         let found = rows(text).map_err(|(at, what)| {
             Error::Data(format!("line {}: {what}", line + count_lines(&text[..at])))
         })?;
@@ -45,16 +50,26 @@ pub(crate) fn open(path: &str) -> Result<Box<dyn ChunkReader>> {
             look(&text, line)?;
             line += count_lines(&text);
         }
-        feed = Feed::open(path, false)?;
+        feed = Feed::open(path, false, place)?;
         None
     };
     if end == 0 {
         return Err(Error::Data("the file has no rows with a feature".into()));
     }
     let base = u32::from(least > 0);
+    let _described = place.columns(2 * u64::from(end - base))?;
     let mut columns = vec![(LABEL.to_string(), ColumnKind::Float)];
     columns.extend((base..end).map(|j| (j.to_string(), ColumnKind::Float)));
-    Ok(Box::new(Svm { feed, columns, base, waiting, line: 1, pipe }))
+    let (line, place) = (1, place.clone());
+    Ok(Box::new(Svm { feed, columns, base, waiting, line, pipe, place, _described }))
+}
+
+/// Room for the entries of a text, where it is longer than a chunk.
+fn work(text: &[u8], place: &Place) -> Result<Option<Charge>> {
+    if text.len() <= 2 * place.chunk() {
+        return Ok(None);
+    }
+    place.meter.take(ENTRY * text.len() as u64, "the entries of a long line").map(Some)
 }
 
 impl ChunkReader for Svm {
@@ -70,6 +85,7 @@ impl ChunkReader for Svm {
                 None => return Ok(None),
             },
         };
+        let _work = work(&text, &self.place)?;
         let (labels, ends, mut index, value) = rows(&text).map_err(|(at, what)| {
             Error::Data(format!("line {}: {what}", self.line + count_lines(&text[..at])))
         })?;
@@ -91,5 +107,9 @@ impl ChunkReader for Svm {
         let mut print = self.feed.fingerprint();
         print.number(self.columns.len() as u64);
         print.finish()
+    }
+
+    fn bytes(&self) -> u64 {
+        (1 + ENTRY) * self.place.chunk().min(CHUNK) as u64
     }
 }

@@ -9,11 +9,12 @@
 //! that, else as f64; a column is delivered as f32 where all its values survive that, so what
 //! a column looks like does not depend on where tiles end.
 //!
-//! Memory: the whole table up to a limit, then two tiles; the rest is in a temporary file.
+//! Memory: the tables of all files up to a limit, then two tiles; the rest is in a temporary file.
 
 use keepnet::{ColumnBlock, ColumnData, Numbers, Result};
 
 use super::{Place, Spill};
+use crate::memory::Charge;
 
 /// The side of the square blocks in which a tile is transposed: two fit the first-level cache.
 const SQUARE: usize = 32;
@@ -94,7 +95,9 @@ enum Stored {
 /// Takes tiles in the order of the rows.
 pub(crate) struct DenseBuilder {
     place: Place,
+    // Bytes of all tiles, and of those in memory.
     used: u64,
+    held: Option<Charge>,
     spill: Option<Spill>,
     tiles: Vec<(Shape, Stored)>,
     narrow: Vec<bool>,
@@ -111,7 +114,7 @@ struct Shape {
 impl DenseBuilder {
     pub(crate) fn new(place: Place) -> Self {
         let (narrow, integral) = (Vec::new(), Vec::new());
-        Self { place, used: 0, spill: None, tiles: Vec::new(), narrow, integral }
+        Self { place, used: 0, held: None, spill: None, tiles: Vec::new(), narrow, integral }
     }
 
     /// Adds the next rows; they have at least the columns of the rows before.
@@ -127,18 +130,23 @@ impl DenseBuilder {
         };
         join(&mut self.narrow, &tile.narrow);
         join(&mut self.integral, &tile.integral);
-        self.used += bytes(&tile.data).len() as u64;
+        let more = bytes(&tile.data).len() as u64;
+        self.used += more;
         let shape = Shape { rows: tile.rows, columns: tile.narrow.len() };
         self.tiles.push((shape, Stored::Memory(tile.data)));
-        if self.used > self.place.memory {
-            self.write_out()?;
-        }
-        Ok(())
+        let fits = match &mut self.held {
+            Some(held) => held.grow(more, "a table").is_ok(),
+            None => {
+                self.held = self.place.tables.take(more, "a table").ok();
+                self.held.is_some()
+            }
+        };
+        if fits { Ok(()) } else { self.write_out() }
     }
 
     fn write_out(&mut self) -> Result<()> {
         if self.spill.is_none() {
-            self.spill = Some(Spill::new(&self.place)?);
+            self.spill = Some(self.place.lasting()?);
         }
         let spill = self.spill.as_mut().expect("it was just made");
         for (_, stored) in &mut self.tiles {
@@ -148,6 +156,7 @@ impl DenseBuilder {
                 *stored = Stored::File { start, wide };
             }
         }
+        self.held = None;
         Ok(())
     }
 
@@ -155,6 +164,7 @@ impl DenseBuilder {
         DenseStore {
             rows: self.tiles.iter().map(|(shape, _)| shape.rows).sum(),
             bytes: self.used,
+            _held: self.held,
             spill: self.spill,
             tiles: self.tiles,
             narrow: self.narrow,
@@ -167,6 +177,7 @@ impl DenseBuilder {
 pub(crate) struct DenseStore {
     rows: usize,
     bytes: u64,
+    _held: Option<Charge>,
     spill: Option<Spill>,
     tiles: Vec<(Shape, Stored)>,
     narrow: Vec<bool>,

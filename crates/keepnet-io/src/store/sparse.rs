@@ -21,6 +21,7 @@ use keepnet::{ColumnData, Numbers, Result, SparseEntries};
 
 use super::sort::sort;
 use super::{Place, Spill};
+use crate::memory::Charge;
 
 /// Some rows: entries a row after the other.
 pub(crate) struct Piece {
@@ -134,7 +135,10 @@ const RECORD: u64 = size_of::<Record>() as u64;
 pub(crate) struct SparseBuilder {
     place: Place,
     pieces: Vec<Piece>,
-    used: u64,
+    // Twice the pieces: they and the transposed table are in memory together.
+    held: Option<Charge>,
+    // What is known of each column.
+    described: Option<Charge>,
     rows: u32,
     // By column: entries that are not zero, and whether they all survive f32.
     counts: Vec<u32>,
@@ -149,7 +153,8 @@ impl SparseBuilder {
         Self {
             place,
             pieces: Vec::new(),
-            used: 0,
+            held: None,
+            described: None,
             rows: 0,
             counts: Vec::new(),
             narrow: Vec::new(),
@@ -167,6 +172,8 @@ impl SparseBuilder {
     pub(crate) fn push(&mut self, piece: Piece) -> Result<()> {
         let end = piece.index.iter().max().map_or(0, |c| *c as usize + 1);
         if end > self.counts.len() {
+            self.described = None;
+            self.described = Some(self.place.columns(end as u64)?);
             self.counts.resize(end, 0);
             self.narrow.resize(end, true);
         }
@@ -181,13 +188,17 @@ impl SparseBuilder {
             piece.each(|_, c, v| narrow[c as usize] &= f64::from(v as f32) == v || v.is_nan());
         }
         self.integral = integral;
-        self.used += piece.bytes();
+        let more = 2 * piece.bytes();
         self.pieces.push(piece);
-        // Pieces and the transposed table are in memory together.
-        if 2 * self.used > self.place.memory {
-            self.write_out()?;
-        }
-        Ok(())
+        let fits = self.spill.is_none()
+            && match &mut self.held {
+                Some(held) => held.grow(more, "a table").is_ok(),
+                None => {
+                    self.held = self.place.tables.take(more, "a table").ok();
+                    self.held.is_some()
+                }
+            };
+        if fits { Ok(()) } else { self.write_out() }
     }
 
     fn write_out(&mut self) -> Result<()> {
@@ -208,6 +219,7 @@ impl SparseBuilder {
             self.spilled += records.len() as u64;
             self.rows += piece.ends.len() as u32;
         }
+        self.held = None;
         Ok(())
     }
 
@@ -226,7 +238,12 @@ impl SparseBuilder {
             let (index, value) = sort(&pieces, &starts, wide);
             Data::Memory(Arc::new(SparseEntries { index, value }))
         };
-        Ok(SparseStore { starts, narrow: self.narrow, data })
+        if let Some(held) = &mut self.held {
+            // The pieces are gone, the table stays.
+            held.shrink(12 * starts[starts.len() - 1]);
+        }
+        let (_held, _described) = (self.held, self.described);
+        Ok(SparseStore { starts, narrow: self.narrow, data, _held, _described })
     }
 
     /// Deals the records to ranges of columns, then sorts each range.
@@ -234,7 +251,7 @@ impl SparseBuilder {
         let from = self.spill.take().expect("records were written");
         let most = (self.place.memory / (4 * RECORD)).max(1 << 12);
         let ranges = ranges(starts, most);
-        let to = Spill::new(&self.place)?;
+        let to = self.place.lasting()?.part(starts[starts.len() - 1] * RECORD);
         let mut dealer = Dealer::new(&to, &ranges, starts, self.place.memory / 4);
         let mut records = vec![[0_u32; 4]; most.min(1 << 16) as usize];
         let mut at = 0;
@@ -245,10 +262,12 @@ impl SparseBuilder {
                 dealer.push(*record)?;
             }
             at += count as u64;
+            self.place.go_on()?;
         }
         dealer.finish()?;
         drop(from);
         for range in &ranges {
+            self.place.go_on()?;
             sort_range(&to, range, starts)?;
         }
         Ok(Data::File { spill: to, ranges })
@@ -341,6 +360,8 @@ pub(crate) struct SparseStore {
     starts: Vec<u64>,
     narrow: Vec<bool>,
     data: Data,
+    _held: Option<Charge>,
+    _described: Option<Charge>,
 }
 
 impl SparseStore {

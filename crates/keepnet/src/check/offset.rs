@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::column::Numbers;
 
-    /// `{1, 2, 4, 9}` far from zero, weighed `1, 2, 1, 4`: mean 45/8, variance 11.484375.
+    /// `{1, 2, 4, 9}` far from zero, weighed `1, 2, 1, 4`: mean 45/8, variance 349/8 - (45/8)^2.
     #[test]
     fn every_storage_gives_the_statistics_of_the_definition() {
         let v = [1.0, 2.0, 1.0, 4.0];
@@ -120,7 +120,7 @@ mod tests {
                 let (data, stats) = shifted(data.view(), Some(&v), 8.0).unwrap();
                 // 4 is nearest to the mean of 5.625.
                 assert_eq!(stats.shift, offset + 4.0);
-                assert_eq!((stats.mean, stats.variance), (1.625, 11.484_375));
+                assert_eq!((stats.mean, stats.variance), (1.625, 11.984_375));
                 let mut left = [0.0; 4];
                 data.view().fill(&mut left);
                 assert_eq!(left, [-3.0, -2.0, 0.0, 5.0]);

@@ -23,15 +23,17 @@ use rand::seq::index::sample;
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
-use super::averaged::AveragedParams;
+use super::averaged::{AveragedParams, check_varies};
 use super::averages::RunningAverages;
 use super::extract::{Extract, ranked};
 use super::fit::Fit;
 use super::gram::{Gram, Model};
+use super::logistic::Numbers;
 use super::ofsa::{Ofsa, OfsaParams};
 use super::path::Choose;
 use super::pinned::{self, Pinned};
 use super::screen::Screen;
+use super::sound::refuse_unless;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::order::generator;
@@ -158,29 +160,13 @@ impl ActiveSet {
         Ok(Self { problem, params, active, k, extract, state, bytes, fit })
     }
 
-    /// The rows `range` cut to the active features, and the residual of each.
-    fn cut(&self, rows: &RowBlock, range: std::ops::Range<usize>) -> Result<(RowBlock, Vec<f64>)> {
-        let (set, classes) = (&self.state.set, self.problem.classes.len());
-        let mut cut = RowBlock::new(set.len(), range.len());
-        let mut residual = Vec::with_capacity(range.len());
-        let (mut narrow, mut wide) = (vec![0.0f32; set.len()], vec![0.0f64; set.len()]);
-        for i in range {
-            let (y, w) = (rows.y()[i], rows.weight()[i]);
-            let row = match rows.row(i) {
-                Row::F32(x) => {
-                    narrow.iter_mut().zip(set).for_each(|(out, j)| *out = x[*j as usize]);
-                    Row::F32(&narrow)
-                }
-                row => {
-                    wide.iter_mut().zip(set).for_each(|(out, j)| *out = row.get(*j as usize));
-                    Row::F64(&wide)
-                }
-            };
-            let f = self.state.intercept + row.dot(&self.state.weight);
-            residual.push(margin(classes, y, 0) - f);
-            cut.push(row, y, w)?;
-        }
-        Ok((cut, residual))
+    /// The residual of each row of `cut` at the frozen model.
+    fn residuals(&self, cut: &RowBlock) -> Vec<f64> {
+        let classes = self.problem.classes.len();
+        let one = |(row, y): (Row<'_>, &f64)| {
+            margin(classes, *y, 0) - (self.state.intercept + row.dot(&self.state.weight))
+        };
+        cut.rows().zip(cut.y()).map(one).collect()
     }
 
     /// The best `count` of the active features that are free, as free places.
@@ -200,13 +186,22 @@ impl ActiveSet {
         Ok(gram)
     }
 
-    fn end_epoch(&mut self) -> Result<()> {
+    /// The model of the best of the active features.
+    fn frozen(&self) -> Result<Model> {
         let gram = Self::gram(&self.state.set, &self.state.gram)?;
         let pinned = Pinned::new(gram, &self.problem)?;
-        let size = self.state.set.len();
-        let stay = pinned.with(&Self::best(&pinned, (4 * self.k).min(size / 4).max(1))?);
+        let count = (4 * self.k).min(self.state.set.len() / 4).max(1);
+        let stay = pinned.with(&Self::best(&pinned, count)?);
         let b = pinned.whole.refit(&stay)?;
-        let model = pinned.whole.model(&stay, &b);
+        Ok(pinned.whole.model(&stay, &b))
+    }
+
+    fn end_epoch(&mut self) -> Result<()> {
+        // Rows so far may be all of one class, or the active features all zero: others then come in
+        // by their scores, and what is still wrong at the end is said then.
+        let none = Model { index: Vec::new(), weight: vec![Vec::new()], intercept: vec![0.0] };
+        let model = self.frozen().unwrap_or(none);
+        let size = self.state.set.len();
         let mut inside = vec![false; self.problem.features()];
         self.state.set.iter().for_each(|j| inside[*j as usize] = true);
         let score: Vec<f64> = self.state.screen.scores(&inside).iter().map(|t| t.abs()).collect();
@@ -250,12 +245,13 @@ impl ActiveSet {
         if let Some(fit) = self.fit.get() {
             return Ok(fit);
         }
-        let now = (&self.state.set, &self.state.gram);
-        let (set, averages) = match &self.state.before {
-            Some((set, gram)) if gram.rows() > now.1.rows() => (set, gram),
-            _ => now,
-        };
+        let fit = self.fit_with(None)?;
+        Ok(self.fit.get_or_init(|| fit))
+    }
+
+    fn fit_to(&self, set: &[u32], averages: &RunningAverages) -> Result<Fit> {
         let gram = Self::gram(set, averages)?;
+        check_varies(&gram, &self.problem)?;
         let warnings = pinned::lost(&gram, &self.problem);
         let (pinned, extract) = (Pinned::new(gram, &self.problem)?, self.extract.as_ref());
         let mut notes = pinned.notes(extract)?;
@@ -264,8 +260,29 @@ impl ActiveSet {
         notes.push(("window", averages.rows().into()));
         notes.push(("set_changes", self.state.changes.into()));
         let fit = pinned.refit(&chosen, notes, warnings)?;
-        Ok(self.fit.get_or_init(|| fit))
+        fit.check(averages, |j| set.binary_search(&j).ok().map(|at| at as u32))?;
+        Ok(fit)
     }
+}
+
+/// The rows `range` cut to the features of a set.
+fn cut(rows: &RowBlock, range: std::ops::Range<usize>, set: &[u32]) -> Result<RowBlock> {
+    let mut cut = RowBlock::new(set.len(), range.len());
+    let (mut narrow, mut wide) = (vec![0.0f32; set.len()], vec![0.0f64; set.len()]);
+    for i in range {
+        let row = match rows.row(i) {
+            Row::F32(x) => {
+                narrow.iter_mut().zip(set).for_each(|(out, j)| *out = x[*j as usize]);
+                Row::F32(&narrow)
+            }
+            row => {
+                wide.iter_mut().zip(set).for_each(|(out, j)| *out = row.get(*j as usize));
+                Row::F64(&wide)
+            }
+        };
+        cut.push(row, rows.y()[i], rows.weight()[i])?;
+    }
+    Ok(cut)
 }
 
 /// The weights of a model on the features of a set, 0 for those that it does without.
@@ -293,7 +310,8 @@ impl RowLearner for ActiveSet {
         while from < rows.len() {
             let left = (self.state.epoch_end - self.state.rows) as usize;
             let to = rows.len().min(from + left);
-            let (cut, residual) = self.cut(rows, from..to)?;
+            let cut = cut(rows, from..to, &self.state.set)?;
+            let residual = self.residuals(&cut);
             self.state.gram.push(&cut)?;
             self.state.screen.push(rows, from..to, &residual);
             self.state.rows += (to - from) as u64;
@@ -315,17 +333,45 @@ impl RowLearner for ActiveSet {
     }
 
     fn selection(&self) -> Result<Selection> {
-        let mut selection = self.fit()?.selection(self.extract.name(), &self.problem);
-        selection.params = self.params.shown(self.extract.as_ref());
-        selection.params.push(("active", self.active.active.into()));
-        selection.metrics.push(("rows", self.state.rows.into()));
-        selection.substitutions = self.state.changes;
-        Ok(selection)
+        Ok(self.shown(self.fit()?, self.state.rows))
     }
 
     fn status(&self) -> Status {
         let loss = self.fit.get().map(|fit| fit.loss);
         Status { kept: self.k, loss, substitutions: self.state.changes, bytes: self.bytes }
+    }
+}
+
+impl Numbers for ActiveSet {
+    fn damp(&mut self, factor: f64) {
+        self.state.gram.damp(factor);
+        if let Some((_, gram)) = &mut self.state.before {
+            gram.damp(factor);
+        }
+        self.fit.take();
+    }
+
+    fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit> {
+        let now = (&self.state.set, &self.state.gram);
+        let (set, averages) = match &self.state.before {
+            Some((set, gram)) if gram.rows() > now.1.rows() => (set, gram),
+            _ => now,
+        };
+        let Some(more) = more.filter(|more| !more.is_empty()) else {
+            return self.fit_to(set, averages);
+        };
+        let mut all = averages.clone();
+        all.push(&cut(more, 0..more.len(), set)?)?;
+        self.fit_to(set, &all)
+    }
+
+    fn shown(&self, fit: &Fit, rows: u64) -> Selection {
+        let mut selection = fit.selection(self.extract.name(), &self.problem);
+        selection.params = self.params.shown(self.extract.as_ref());
+        selection.params.push(("active", self.active.active.into()));
+        selection.metrics.push(("rows", rows.into()));
+        selection.substitutions = self.state.changes;
+        selection
     }
 }
 
@@ -336,16 +382,25 @@ impl Snapshot for ActiveSet {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let state: State = snapshot::decode(state)?;
-        let p = self.problem.features();
-        let fits = state.set.len() == self.state.set.len()
-            && state.set.iter().all(|j| (*j as usize) < p)
-            && state.weight.len() == state.set.len()
-            && state.gram.features() == state.set.len()
-            && state.gram.sound()
-            && state.before.iter().all(|(set, gram)| gram.sound() && gram.features() == set.len());
-        if !fits {
+        let (p, mine) = (self.problem.features(), &self.state.gram);
+        let pins: Vec<u32> = self.problem.pinned().collect();
+        let set = |set: &[u32], gram: &RunningAverages| {
+            set.len() == self.state.set.len()
+                && set.windows(2).all(|pair| pair[0] < pair[1])
+                && set.last().is_none_or(|j| (*j as usize) < p)
+                && pins.iter().all(|j| set.binary_search(j).is_ok())
+                && (gram.features(), gram.classes(), gram.params())
+                    == (set.len(), mine.classes(), mine.params())
+        };
+        if !set(&state.set, &state.gram) || !state.before.iter().all(|(s, gram)| set(s, gram)) {
             return Err(Error::Snapshot("it has other features or another active set".into()));
         }
+        let counts = state.rows < state.epoch_end && state.epoch_end < 1 << 60;
+        let model = state.weight.len() == state.set.len()
+            && state.intercept.is_finite()
+            && state.weight.iter().all(|v| v.is_finite());
+        let grams = state.gram.sound() && state.before.iter().all(|(_, gram)| gram.sound());
+        refuse_unless(counts && model && grams && state.screen.sound(p))?;
         self.state = state;
         self.fit.take();
         Ok(())

@@ -1,7 +1,7 @@
 //! A learner that accumulates running averages and extracts a model when asked.
 //!
 //! ```text
-//! rows -> running averages (and, with choose=holdout, every fifth block of 256 rows apart)
+//! rows -> running averages (and, with choose=holdout, every fifth row apart)
 //! selection: Gram -> the method's set of k (or the best size on its path) -> least squares
 //! ```
 //!
@@ -13,12 +13,14 @@ use std::cell::OnceCell;
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
-use super::averages::{AveragesParams, GRID, RunningAverages, check_target};
+use super::averages::{AveragesParams, RunningAverages};
 use super::extract::Extract;
 use super::fit::Fit;
+use super::gram::Gram;
+use super::logistic::Numbers;
 use super::path::Choose;
 use super::pinned::{self, Pinned};
-use super::working::{DAMP, Working};
+use super::sound::refuse_unless;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::row::{Row, RowBlock, RowProblem};
@@ -69,9 +71,29 @@ struct State {
     train: RunningAverages,
     /// The rows set aside, where the choice asks for them.
     holdout: Option<RunningAverages>,
-    /// The model at which rows are linearised, for the logistic loss.
-    working: Option<Working>,
     rows: u64,
+}
+
+/// One row in so many is set aside.
+pub(crate) const ASIDE: u64 = 5;
+/// Rows set aside that a choice needs.
+pub(crate) const LEAST_ASIDE: u64 = 10;
+
+/// Whether a row is set aside: by its own number, so that the source's blocks cannot matter.
+pub(crate) fn set_aside(row: u64) -> bool {
+    row % ASIDE == ASIDE - 1
+}
+
+/// That a choice on rows set aside has enough of them.
+pub(crate) fn check_aside(aside: u64, rows: u64) -> Result<()> {
+    if aside >= LEAST_ASIDE {
+        return Ok(());
+    }
+    Err(Error::Data(format!(
+        "choose=holdout sets one row in {ASIDE} aside and needs {} rows, {rows} came; give more \
+         rows, or use choose=bic",
+        ASIDE * LEAST_ASIDE
+    )))
 }
 
 impl Averaged {
@@ -101,17 +123,9 @@ impl Averaged {
         }
         let (p, classes) = (problem.features(), problem.classes.len());
         budget.take(Self::need(&problem, &params), "the running averages")?;
-        if params.logistic && classes != 2 {
-            return Err(Error::Unsupported(
-                "the logistic loss needs a target of two classes; use --loss squared".into(),
-            ));
-        }
-        // Working targets of the logistic loss are numbers.
-        let classes = if params.logistic { 0 } else { classes };
         let new = || RunningAverages::new(p, classes, params.averages);
         let holdout = if holdout { Some(new()?) } else { None };
-        let working = params.logistic.then(|| Working::new(p));
-        let state = State { train: new()?, holdout, working, rows: 0 };
+        let state = State { train: new()?, holdout, rows: 0 };
         Ok(Self { problem, params, extract, state, budget, fit: OnceCell::new() })
     }
 
@@ -137,50 +151,16 @@ impl Averaged {
         Ok(all)
     }
 
-    /// Rows as working rows of the logistic loss.
-    fn learn_working(&mut self, rows: &RowBlock) -> Result<()> {
-        for (i, row) in rows.rows().enumerate() {
-            let at = self.state.rows + i as u64;
-            if let Some(j) = row.beyond(1e17) {
-                let value = row.get(j);
-                return Err(Error::Data(format!("feature {j} is {value} at row {at}")));
-            }
-            check_target(2, rows.y()[i], rows.weight()[i], at)?;
-        }
-        let State { train, working, rows: count, .. } = &mut self.state;
-        let working = working.as_mut().expect("only called where there is one");
-        let mut one = RowBlock::new(rows.features(), GRID);
-        for (i, row) in rows.rows().enumerate() {
-            let (y, weight) = working.pass(row, rows.y()[i], rows.weight()[i]);
-            one.push(row, y, weight)?;
-            *count += 1;
-            let ended = working.epoch_ended();
-            if ended || one.room() == 0 {
-                train.push(&one)?;
-                one.reset(GRID);
-            }
-            if ended {
-                train.damp(DAMP);
-            }
-        }
-        train.push(&one)?;
-        self.fit.take();
-        Ok(())
-    }
-
     fn fit(&self) -> Result<&Fit> {
         if let Some(fit) = self.fit.get() {
             return Ok(fit);
         }
-        let fit = self.extract_now()?;
+        let fit = self.fit_with(None)?;
         Ok(self.fit.get_or_init(|| fit))
     }
 
-    fn extract_now(&self) -> Result<Fit> {
-        let gram = match &self.state.holdout {
-            None => self.state.train.gram()?,
-            Some(_) => self.averages()?.gram()?,
-        };
+    fn fit_to(&self, gram: Gram) -> Result<Fit> {
+        check_varies(&gram, &self.problem)?;
         let mut warnings = pinned::lost(&gram, &self.problem);
         let pinned = Pinned::new(gram, &self.problem)?;
         let (gram, extract) = (pinned.free(), self.extract.as_ref());
@@ -211,7 +191,8 @@ impl Averaged {
     fn best_size(&self, pinned: &Pinned) -> Result<Vec<usize>> {
         let extract = self.extract.as_ref();
         match (&self.state.holdout, self.params.choose) {
-            (Some(holdout), _) if holdout.rows() > 1 => {
+            (Some(holdout), _) => {
+                check_aside(holdout.rows(), self.state.rows)?;
                 let train = Pinned::new(self.state.train.gram()?, &self.problem)?;
                 let (path, _) = train.path(extract)?;
                 pinned.choose(extract, path.best_on(&train.whole, holdout))
@@ -229,23 +210,19 @@ impl Averaged {
 
 impl RowLearner for Averaged {
     fn learn_block(&mut self, rows: &RowBlock) -> Result<()> {
-        if self.state.working.is_some() {
-            return self.learn_working(rows);
-        }
         let Some(holdout) = &mut self.state.holdout else {
             self.state.train.push(rows)?;
             self.state.rows += rows.len() as u64;
             self.fit.take();
             return Ok(());
         };
-        // Split by the row's own number, so that the source's blocks cannot matter.
         let (mut here, mut apart) = (
             RowBlock::new(rows.features(), rows.len()),
             RowBlock::new(rows.features(), rows.len()),
         );
         for (i, row) in rows.rows().enumerate() {
-            let block = (self.state.rows + i as u64) / GRID as u64;
-            let part = if block % 5 == 4 { &mut apart } else { &mut here };
+            let aside = set_aside(self.state.rows + i as u64);
+            let part = if aside { &mut apart } else { &mut here };
             part.push(row, rows.y()[i], rows.weight()[i])?;
         }
         self.state.train.push(&here)?;
@@ -261,11 +238,7 @@ impl RowLearner for Averaged {
     }
 
     fn selection(&self) -> Result<Selection> {
-        let fit = self.fit()?;
-        let mut selection = fit.selection(self.extract.name(), &self.problem);
-        selection.params = self.params.shown(self.extract.as_ref());
-        selection.metrics.push(("rows", self.state.rows.into()));
-        Ok(selection)
+        Ok(self.shown(self.fit()?, self.state.rows))
     }
 
     fn status(&self) -> Status {
@@ -279,8 +252,7 @@ impl RowLearner for Averaged {
     }
 
     fn averages(&self) -> Option<Result<RunningAverages>> {
-        // Working rows of the logistic loss are no averages of the data themselves.
-        self.state.working.is_none().then(|| self.averages())
+        Some(self.averages())
     }
 
     fn load(&mut self, averages: RunningAverages) -> Result<()> {
@@ -300,6 +272,58 @@ impl RowLearner for Averaged {
     }
 }
 
+impl Numbers for Averaged {
+    fn damp(&mut self, factor: f64) {
+        self.state.train.damp(factor);
+        self.fit.take();
+    }
+
+    fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit> {
+        let fit = |averages: &RunningAverages| {
+            let gram = averages.gram()?;
+            let vary = gram.index.iter().filter(|j| !self.problem.is_covariate(**j)).count();
+            let mut fit = self.fit_to(gram)?;
+            fit.check(averages, Some)?;
+            fit.constant = Some((self.problem.candidates() - vary) as u64);
+            Ok(fit)
+        };
+        match more.filter(|more| !more.is_empty()) {
+            None if self.state.holdout.is_none() => fit(&self.state.train),
+            None => fit(&self.averages()?),
+            Some(more) => {
+                let mut all = self.averages()?;
+                all.push(more)?;
+                fit(&all)
+            }
+        }
+    }
+
+    fn shown(&self, fit: &Fit, rows: u64) -> Selection {
+        let mut selection = fit.selection(self.extract.name(), &self.problem);
+        selection.params = self.params.shown(self.extract.as_ref());
+        selection.metrics.push(("rows", rows.into()));
+        selection
+    }
+}
+
+/// That the target varies, in the words of [`crate::Problem::check`].
+pub(crate) fn check_varies(gram: &Gram, problem: &RowProblem) -> Result<()> {
+    if gram.yy.iter().any(|yy| *yy > 0.0) {
+        return Ok(());
+    }
+    let text = match (problem.classes.as_slice(), gram.mean_y.as_slice()) {
+        ([], mean) => format!("one value only ({})", mean[0]),
+        ([first, second], mean) => {
+            format!("one class only ({:?})", if mean[0] > 0.0 { second } else { first })
+        }
+        (classes, mean) => {
+            let came = mean.iter().zip(classes).find(|(mean, _)| **mean > 0.0);
+            format!("one class only ({:?})", came.map_or("", |(_, name)| name))
+        }
+    };
+    Err(Error::Data(format!("the target has {text}; two or more are needed")))
+}
+
 impl Snapshot for Averaged {
     fn save(&self) -> Result<Vec<u8>> {
         snapshot::encode(&self.state)
@@ -307,17 +331,18 @@ impl Snapshot for Averaged {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let state: State = snapshot::decode(state)?;
+        let mine = &self.state.train;
         let same = |a: &RunningAverages| {
-            a.sound()
-                && (a.features(), a.classes())
-                    == (self.problem.features(), self.state.train.classes())
+            (a.features(), a.classes(), a.params())
+                == (mine.features(), mine.classes(), mine.params())
         };
         if !same(&state.train) || !state.holdout.iter().all(same) {
-            return Err(Error::Snapshot("it has other features or classes".into()));
+            return Err(Error::Snapshot("it has other features, classes or settings".into()));
         }
-        if state.working.is_some() != self.state.working.is_some() {
-            return Err(Error::Snapshot("it was made with another --loss".into()));
-        }
+        let aside = state.holdout.as_ref().map_or(0, RunningAverages::rows);
+        let counted = state.train.rows().checked_add(aside) == Some(state.rows);
+        let sound = state.train.sound() && state.holdout.iter().all(RunningAverages::sound);
+        refuse_unless(sound && counted)?;
         if state.holdout.is_some() != self.state.holdout.is_some() {
             return Err(Error::Snapshot("it was made with another --set choose".into()));
         }

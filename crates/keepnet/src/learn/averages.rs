@@ -16,7 +16,12 @@
 //! Blocks are 256 rows and begin at row numbers that 256 divides, whatever blocks the source
 //! has; rows of an unfinished block wait in `pending`, and a look at the state counts them in
 //! without moving them. So every digit depends on the rows alone. Sparse rows are summed raw
-//! (`C = sum w x x'`, centred when looked at), since centring would make them dense.
+//! (`C = sum w (x - m)(x - m)'`, centred when looked at), since centring would make them dense; `m`
+//! is zero but for features that every row has.
+//!
+//! Means have twice the digits of an f64 (`means`), so an offset costs none of what varies about
+//! it. Weights are summed over a power of four near the first of them, so any scale of weights
+//! gives the same model. A block whose products an f32 cannot hold is multiplied in f64.
 //!
 //! Cost `p (p + 1)` flops a row; memory `4 p (p + 1)` bytes, 512 rows, and O(p). Sources: Sun and
 //! Barbu, arXiv 1803.11521 (framework); Chan, Golub and LeVeque 1983 (merge).
@@ -24,7 +29,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::lanes;
-use super::moments::{Moments, Sums};
+use super::means::Means;
+use super::moments::{Moments, Shift, Sums};
 use super::packed::Packed;
 use crate::error::{Error, Result};
 use crate::row::{Row, RowBlock, margin, outputs};
@@ -35,6 +41,8 @@ pub const GRID: usize = 256;
 const MOST_F32: f64 = 1e17;
 /// Largest value whose square fits an f64.
 const MOST_F64: f64 = 1e150;
+/// Largest weight, as a multiple of the first.
+const MOST_WEIGHT: f64 = 1e100;
 
 /// Settings of [`RunningAverages`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,9 +59,9 @@ pub struct AveragesParams {
 /// Centred, weighted, mergeable second moments of rows and targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunningAverages {
-    params: AveragesParams,
+    pub(super) params: AveragesParams,
     /// 0 for numbers; else the classes, whose margins are the outputs.
-    classes: usize,
+    pub(super) classes: usize,
     pub(crate) moments: Moments,
     pub(crate) pending: RowBlock,
 }
@@ -67,14 +75,16 @@ impl RunningAverages {
         let q = outputs(classes);
         let moments = Moments {
             rows: 0,
+            unit: 0.0,
             weight: 0.0,
             weight2: 0.0,
-            mean_x: vec![0.0; features],
-            mean_y: vec![0.0; q],
+            mean_x: Means::zeros(features),
+            mean_y: Means::zeros(q),
             xx: Packed::zeros(features, params.half),
             xy: vec![vec![0.0; features]; q],
             yy: vec![0.0; q],
-            raw: false,
+            raw: None,
+            narrow: false,
         };
         Ok(Self { params, classes, moments, pending: RowBlock::new(features, GRID) })
     }
@@ -84,7 +94,7 @@ impl RunningAverages {
     pub fn bytes_for(features: usize, outputs: usize, half: bool) -> u64 {
         let pending = 8 * GRID;
         Packed::bytes_for(features, GRID + 1, half)
-            + (features * (8 * (2 + outputs) + pending)) as u64
+            + (features * (8 * (3 + outputs) + pending)) as u64
     }
 
     /// Number of features.
@@ -120,26 +130,29 @@ impl RunningAverages {
 
     /// `W` and `W2` with the pending rows counted in.
     fn scalars(&self) -> (f64, f64) {
-        let sums = self.sums(&self.pending);
-        let old = self.moments.weight * sums.decay;
-        let old2 = self.moments.weight2 * sums.decay * sums.decay;
-        (old + sums.weight, old2 + sums.weight2)
+        let (row_weight, decay) = self.row_weights(&self.pending);
+        let old = self.moments.weight * decay;
+        let old2 = self.moments.weight2 * decay * decay;
+        (old + row_weight.iter().sum::<f64>(), old2 + row_weight.iter().map(|w| w * w).sum::<f64>())
     }
 
     /// Adds rows. A value that is not finite or too large, or a weight that is not positive, is
     /// refused before anything changes.
     pub fn push(&mut self, rows: &RowBlock) -> Result<()> {
         self.check(rows)?;
+        let Some(first) = rows.weight().first() else { return Ok(()) };
         if self.rows() == 0 {
-            self.moments.raw = rows.is_sparse();
+            self.moments.raw = rows.is_sparse().then(Shift::default);
+            self.moments.unit = unit_of(*first);
         }
+        let raw = self.moments.raw.is_some();
         // A block that is a block of the grid need not wait in `pending`.
-        if self.pending.is_empty() && rows.len() == GRID && rows.is_sparse() == self.moments.raw {
+        if self.pending.is_empty() && rows.len() == GRID && rows.is_sparse() == raw {
             self.take(rows);
             return Ok(());
         }
         for (i, row) in rows.rows().enumerate() {
-            match (self.moments.raw, row) {
+            match (raw, row) {
                 (false, Row::Sparse { .. }) => {
                     let mut dense = vec![0.0; self.features()];
                     row.axpy(1.0, &mut dense);
@@ -169,14 +182,17 @@ impl RunningAverages {
             let got = rows.features();
             return Err(Error::Data(format!("a row has {got} features, expected {want}")));
         }
-        let raw = if self.rows() == 0 { rows.is_sparse() } else { self.moments.raw };
+        let fresh = self.rows() == 0;
+        let raw = if fresh { rows.is_sparse() } else { self.moments.raw.is_some() };
+        let first = rows.weight().first().copied().unwrap_or(1.0);
+        let unit = if fresh { unit_of(first) } else { self.moments.unit };
         if raw && self.params.half {
             return Err(Error::Unsupported(
                 "sparse rows are added one at a time, which f32 cannot hold; leave storage=f32 out"
                     .into(),
             ));
         }
-        let most = if self.params.wide || self.moments.raw { MOST_F64 } else { MOST_F32 };
+        let most = if self.params.wide || raw { MOST_F64 } else { MOST_F32 };
         for (i, row) in rows.rows().enumerate() {
             let at = self.rows() + i as u64;
             let fine = match row {
@@ -192,36 +208,58 @@ impl RunningAverages {
                 )));
             }
             check_target(self.classes, rows.y()[i], rows.weight()[i], at)?;
+            if rows.weight()[i] / unit > MOST_WEIGHT {
+                return Err(Error::Data(format!(
+                    "the sample weight at row {at} is {}, more than 1e100 times the first",
+                    rows.weight()[i]
+                )));
+            }
         }
         Ok(())
     }
 
-    /// Weights, means and decay of a block of rows.
+    /// The weights of a block's rows over the unit, by age, and what is left of everything before.
+    fn row_weights(&self, block: &RowBlock) -> (Vec<f64>, f64) {
+        let (keep, unit, b) = (1.0 - self.params.forget, self.moments.unit, block.len());
+        let aged = |(i, w): (usize, &f64)| w / unit * keep.powi((b - 1 - i) as i32);
+        (block.weight().iter().enumerate().map(aged).collect(), keep.powi(b as i32))
+    }
+
+    /// Weights, means and decay of a block of rows; sparse ones are less the shift.
     fn sums(&self, block: &RowBlock) -> Sums {
-        let keep = 1.0 - self.params.forget;
-        let b = block.len();
-        let aged = |(i, w): (usize, &f64)| w * keep.powi((b - 1 - i) as i32);
-        let row_weight: Vec<f64> = block.weight().iter().enumerate().map(aged).collect();
+        let (row_weight, decay) = self.row_weights(block);
         let weight: f64 = row_weight.iter().sum();
         let weight2 = row_weight.iter().map(|w| w * w).sum();
-        let mut mean_x = vec![0.0; self.features()];
-        let mut mean_y = vec![0.0; self.moments.mean_y.len()];
+        let (p, q) = (self.features(), self.moments.mean_y.len());
+        let (mut mean_x, mut mean_y) = (vec![0.0; p], vec![0.0; q]);
         // Means are summed from the first row on, so that a large offset costs no digit.
-        let mut shift = vec![0.0; self.features()];
-        if b > 0 && !self.moments.raw {
-            block.row(0).axpy(1.0, &mut shift);
-        }
-        let rows: Vec<Row<'_>> = block.rows().collect();
-        for (rows, w) in rows.chunks(4).zip(row_weight.chunks(4)) {
-            add_shifted(rows, w, weight, &shift, &mut mean_x);
+        let (mut shift, mut shift_y) = (vec![0.0; p], vec![0.0; q]);
+        let mut far = Vec::new();
+        match &self.moments.raw {
+            Some(raw) => {
+                raw.index.iter().zip(&raw.value).for_each(|(j, v)| shift[*j as usize] = *v);
+                shift_y.copy_from_slice(&raw.y);
+                for (row, w) in block.rows().zip(&row_weight) {
+                    row.axpy(w / weight, &mut mean_x);
+                }
+            }
+            None => {
+                far = vec![0.0; p];
+                block.row(0).axpy(1.0, &mut shift);
+                shift_y = (0..q).map(|o| margin(self.classes, block.y()[0], o)).collect();
+                let rows: Vec<Row<'_>> = block.rows().collect();
+                for (rows, w) in rows.chunks(4).zip(row_weight.chunks(4)) {
+                    add_shifted(rows, w, weight, &shift, (&mut mean_x, &mut far));
+                }
+            }
         }
         for (y, w) in block.y().iter().zip(&row_weight) {
             for (output, mean) in mean_y.iter_mut().enumerate() {
-                *mean += w / weight * margin(self.classes, *y, output);
+                *mean += w / weight * (margin(self.classes, *y, output) - shift_y[output]);
             }
         }
-        mean_x.iter_mut().zip(&shift).for_each(|(m, s)| *m += s);
-        Sums { row_weight, weight, weight2, mean_x, mean_y, decay: keep.powi(b as i32) }
+        let (mean_x, mean_y) = (Means::of(shift, mean_x), Means::of(shift_y, mean_y));
+        Sums { row_weight, weight, weight2, mean_x, mean_y, far, decay }
     }
 
     /// Moves the pending rows into the moments.
@@ -237,13 +275,22 @@ impl RunningAverages {
 
     /// Adds one block of the grid to the moments.
     fn take(&mut self, block: &RowBlock) {
-        let sums = self.sums(block);
-        if self.moments.raw {
+        if let Some(raw) = &mut self.moments.raw {
+            if self.moments.rows == 0 {
+                *raw = Shift::of(block, self.classes, self.moments.yy.len());
+            }
+            let shifted = raw.taken_from(block);
+            let block = shifted.as_ref().unwrap_or(block);
+            let sums = self.sums(block);
             self.moments.scatter(block, self.classes, &sums);
-        } else if self.params.wide {
-            self.moments.update::<f64>(block, self.classes, &sums);
-        } else {
-            self.moments.update::<f32>(block, self.classes, &sums);
+            return;
+        }
+        let sums = self.sums(block);
+        let narrow = !self.params.wide && self.moments.fits_narrow(&sums);
+        self.moments.narrow |= narrow || self.params.half;
+        match narrow {
+            true => self.moments.update::<f32>(block, self.classes, &sums),
+            false => self.moments.update::<f64>(block, self.classes, &sums),
         }
     }
 
@@ -257,7 +304,7 @@ impl RunningAverages {
     /// The moments with the pending rows counted in, centred.
     pub(crate) fn settled(&self) -> std::borrow::Cow<'_, Moments> {
         let m = &self.moments;
-        if self.pending.is_empty() && !m.raw && m.xx.settled() {
+        if self.pending.is_empty() && m.raw.is_none() && m.xx.settled() {
             return std::borrow::Cow::Borrowed(m);
         }
         let mut all = self.clone();
@@ -283,6 +330,13 @@ impl RunningAverages {
                 other.classes
             )));
         }
+        let (mine, theirs) = (self.moments.unit, other.moments.unit);
+        let apart = (mine / theirs).max(theirs / mine);
+        if mine > 0.0 && theirs > 0.0 && apart > MOST_WEIGHT {
+            return Err(Error::Data(
+                "the sample weights of one are more than 1e100 times those of the other".into(),
+            ));
+        }
         self.flush();
         self.moments.centre();
         self.moments.merge(&other.settled());
@@ -296,20 +350,13 @@ impl RunningAverages {
         m.age(factor);
         m.xx.scale(factor);
     }
+}
 
-    /// Whether the parts fit together, as after a load.
-    pub(crate) fn sound(&self) -> bool {
-        let (p, m, q) = (self.features(), &self.moments, outputs(self.classes));
-        m.xx.whole()
-            && m.xx.half() == self.params.half
-            && self.pending.features() == p
-            && self.pending.len() < GRID
-            && m.mean_x.len() == p
-            && m.mean_y.len() == q
-            && m.yy.len() == q
-            && m.xy.len() == q
-            && m.xy.iter().all(|xy| xy.len() == p)
-    }
+/// The power of four at or below a weight: over it, roots of weights keep their digits.
+pub(crate) fn unit_of(weight: f64) -> f64 {
+    let exponent = (weight.to_bits() >> 52) & 0x7ff;
+    // The exponent is stored plus 1023, so an even power has an odd field.
+    f64::from_bits((exponent - u64::from(exponent % 2 == 0 && exponent > 0)).max(1) << 52)
 }
 
 /// Whether a target and a weight can be used.
@@ -327,23 +374,29 @@ pub(crate) fn check_target(classes: usize, y: f64, weight: f64, row: u64) -> Res
     Ok(())
 }
 
-/// `out_j += w_i / total (x_ij - shift_j)` of up to four rows; sparse rows have no shift.
-fn add_shifted(rows: &[Row<'_>], w: &[f64], total: f64, shift: &[f64], out: &mut [f64]) {
+/// `out_j += w_i / total (x_ij - shift_j)` of up to four dense rows, and how far they go.
+fn add_shifted(
+    rows: &[Row<'_>],
+    w: &[f64],
+    total: f64,
+    shift: &[f64],
+    (out, far): (&mut [f64], &mut [f64]),
+) {
     match (rows, w) {
         ([Row::F32(a), Row::F32(b), Row::F32(c), Row::F32(d)], &[p, q, r, s]) => {
             let scale = [p / total, q / total, r / total, s / total];
-            lanes::add_shifted(scale, [a, b, c, d], shift, out);
+            lanes::add_shifted(scale, [a, b, c, d], shift, out, far);
         }
         ([Row::F64(a), Row::F64(b), Row::F64(c), Row::F64(d)], &[p, q, r, s]) => {
             let scale = [p / total, q / total, r / total, s / total];
-            lanes::add_shifted(scale, [a, b, c, d], shift, out);
+            lanes::add_shifted(scale, [a, b, c, d], shift, out, far);
         }
         _ => {
             for (row, w) in rows.iter().zip(w) {
                 match row {
-                    Row::F32(x) => lanes::add_shifted([w / total], [x], shift, out),
-                    Row::F64(x) => lanes::add_shifted([w / total], [x], shift, out),
-                    Row::Sparse { .. } => row.axpy(w / total, out),
+                    Row::F32(x) => lanes::add_shifted([w / total], [x], shift, out, far),
+                    Row::F64(x) => lanes::add_shifted([w / total], [x], shift, out, far),
+                    Row::Sparse { .. } => unreachable!("dense averages store their rows dense"),
                 }
             }
         }

@@ -22,8 +22,9 @@ use crate::kernel;
 pub(crate) const LOOSE: f64 = 1e-5;
 /// The same where the weights themselves are asked for.
 pub(crate) const TIGHT: f64 = 1e-10;
-/// Sweeps after which a solve gives up on a resting point; a guard, not a setting.
-const SWEEPS: usize = 10_000;
+/// Sweeps after which a solve gives up on a resting point, large and small ones together; a guard,
+/// not a setting.
+const SWEEPS: usize = 100_000;
 const BISECTIONS: usize = 12;
 const STEPS: usize = 200;
 
@@ -69,11 +70,13 @@ impl<'a> Descent<'a> {
 
     /// Goes to the resting point at `lambda`, given in sd(y).
     pub(crate) fn solve(&mut self, lambda: f64, tolerance: f64) {
-        for _ in 0..SWEEPS {
+        let mut left = SWEEPS;
+        while left > 0 {
             if self.sweep(lambda) < tolerance {
                 return;
             }
-            self.rest(lambda, tolerance);
+            left -= 1;
+            left -= self.rest(lambda, tolerance, left);
         }
     }
 
@@ -92,8 +95,8 @@ impl<'a> Descent<'a> {
         most
     }
 
-    /// Sweeps over the non-zero weights until they rest.
-    fn rest(&mut self, lambda: f64, tolerance: f64) {
+    /// Sweeps over the non-zero weights until they rest, at most `limit`; how many.
+    fn rest(&mut self, lambda: f64, tolerance: f64, limit: usize) -> usize {
         let set = self.support();
         let m = set.len();
         let mut s = Vec::with_capacity(m * m);
@@ -104,7 +107,9 @@ impl<'a> Descent<'a> {
         let before: Vec<f64> = set.iter().map(|j| self.b[*j]).collect();
         let mut b = before.clone();
         let mut g: Vec<f64> = set.iter().map(|j| self.g[*j]).collect();
-        for _ in 0..SWEEPS {
+        let mut sweeps = 0;
+        while sweeps < limit {
+            sweeps += 1;
             let mut most: f64 = 0.0;
             for at in 0..m {
                 let lambda = self.lambda_of(set[at], lambda);
@@ -126,6 +131,7 @@ impl<'a> Descent<'a> {
                 self.b[*j] = new;
             }
         }
+        sweeps
     }
 }
 

@@ -1,13 +1,16 @@
 //! One extraction: the refitted model, what each feature is worth in it, and its report.
 
-use super::gram::{Gram, JITTER, Model, solve};
+use super::averages::RunningAverages;
+use super::gram::{F32, Gram, JITTER, Model, solve};
 use crate::block::FeatureId;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::row::RowProblem;
 use crate::selection::{CovariateWeight, Selected, Selection, Value};
 
 /// Added to the diagonal for the scores of a singular system: past the error of f32 products.
 const SINGULAR: f64 = 1e-3;
+/// Relative error of coefficients from which a result warns.
+const COARSE: f64 = 1e-3;
 
 /// A model with the numbers that a selection shows.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub(crate) struct Fit {
     score: Vec<f64>,
     mean: Vec<f64>,
     pub(crate) loss: f64,
+    /// Features that do not vary, where all were looked at.
+    pub(crate) constant: Option<u64>,
     notes: Vec<(&'static str, Value)>,
     warnings: Vec<String>,
 }
@@ -41,10 +46,18 @@ impl Fit {
         set: &[usize],
         b: &[Vec<f64>],
         mut notes: Vec<(&'static str, Value)>,
-        warnings: Vec<String>,
+        mut warnings: Vec<String>,
     ) -> Result<Self> {
         let rss = gram.rss(set, b);
         let variance: f64 = gram.yy.iter().sum();
+        // No weights at all would have the loss of the constant model.
+        if !(rss <= variance * (1.0 + 1e-6)) {
+            return Err(Error::Defect(format!(
+                "the model's squared error is {rss}, that of a constant {variance}"
+            )));
+        }
+        let rss = rss.max(0.0);
+        warnings.extend(coarse(gram, set));
         notes.push(("effective_rows", gram.n.into()));
         notes.push(("r_squared", (1.0 - rss / variance.max(f64::MIN_POSITIVE)).into()));
         Ok(Self {
@@ -52,9 +65,33 @@ impl Fit {
             mean: set.iter().map(|j| gram.mean[*j]).collect(),
             model: gram.model(set, b),
             loss: 0.5 * rss,
+            constant: None,
             notes,
             warnings,
         })
+    }
+
+    /// Compares the loss with that of the model's own predictions on the rows, from their averages
+    /// in closed form: the way back to the original scale is then right too. `place` is where the
+    /// averages have a feature.
+    pub(crate) fn check(
+        &self,
+        averages: &RunningAverages,
+        place: impl Fn(u32) -> Option<u32>,
+    ) -> Result<()> {
+        let index: Option<Vec<u32>> = self.model.index.iter().map(|j| place(*j)).collect();
+        let Some(index) = index else {
+            return Err(Error::Defect("the model has a feature that was not averaged".into()));
+        };
+        let model = Model { index, ..self.model.clone() };
+        let (error, slack) = averages.error_and_slack(&model);
+        let fit = 2.0 * self.loss;
+        if (error - fit).abs() <= slack {
+            return Ok(());
+        }
+        Err(Error::Defect(format!(
+            "the model's squared error on its rows is {error}, its fit says {fit}"
+        )))
     }
 
     /// What results show of it.
@@ -64,6 +101,7 @@ impl Fit {
             intercept: self.model.intercept.clone(),
             score_kind: "loss increase if removed",
             loss: Some(self.loss),
+            constant: self.constant,
             metrics: self.notes.clone(),
             warnings: self.warnings.clone(),
             ..Selection::default()
@@ -94,6 +132,31 @@ impl Fit {
         selection.sort();
         selection
     }
+}
+
+/// A warning where products in f32 are too coarse for the condition of the kept features.
+fn coarse(gram: &Gram, set: &[usize]) -> Option<String> {
+    if gram.rounding < F32 || set.len() < 2 {
+        return None;
+    }
+    let values = gram.sub(set).0.self_adjoint_eigenvalues(faer::Side::Lower).ok()?;
+    let (least, most) =
+        values.iter().fold((f64::INFINITY, 0.0f64), |(a, b), v| (a.min(*v), b.max(*v)));
+    let condition = if least > 0.0 { most / least } else { f64::INFINITY };
+    if condition * F32 <= COARSE {
+        return None;
+    }
+    let size = if condition > 1e8 { "above 1e8".into() } else { format!("{condition:.0e}") };
+    let off = if condition * F32 < 1.0 {
+        format!("may be off by {:.1} %", 100.0 * condition * F32)
+    } else {
+        "cannot be trusted".into()
+    };
+    Some(format!(
+        "the kept features are nearly collinear (condition number {size}), so coefficients from \
+         products in f32 {off}; use --set products=f64{}",
+        if gram.half { " and leave storage=f32 out" } else { "" }
+    ))
 }
 
 /// `1/2 sum b_j^2 / (S_AA^-1)_jj`: how much the loss grows when one feature leaves the refit.

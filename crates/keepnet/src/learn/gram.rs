@@ -18,6 +18,11 @@ use crate::error::{Error, Result};
 
 /// Added to the diagonal of a least-squares system, so that equal features do not stop it.
 pub(crate) const JITTER: f64 = 1e-10;
+/// Error of a correlation from products in f32, and from products in f64.
+pub(crate) const F32: f64 = 1e-7;
+const F64: f64 = 1e-13;
+/// Steps that take the jitter out of a least-squares solution, at most.
+const REFINE: usize = 20;
 
 /// A standardised Gram with its right-hand sides.
 #[derive(Clone, Debug)]
@@ -38,6 +43,10 @@ pub struct Gram {
     pub mean: Vec<f64>,
     /// Mean of each output.
     pub mean_y: Vec<f64>,
+    /// Error of an entry of `s`, as block products in f32 or f64 leave it.
+    pub(crate) rounding: f64,
+    /// Whether the averages are stored in f32.
+    pub(crate) half: bool,
     /// The ridge of generalised cross-validation, once it was asked for.
     pub(crate) ridge: std::sync::OnceLock<f64>,
 }
@@ -78,11 +87,30 @@ impl RunningAverages {
             let dot = |v: &[f64]| -> f64 {
                 model.index.iter().zip(b).map(|(i, b)| b * v[*i as usize]).sum()
             };
-            let offset = model.intercept[output] + dot(&m.mean_x) - m.mean_y[output];
+            let offset = model.intercept[output] + dot(&m.mean_x.high) - m.mean_y.high[output];
             let fit = quadratic(&m, &model.index, b) - 2.0 * dot(&m.xy[output]);
             (m.yy[output] + fit) / m.weight + offset * offset
         };
         (0..m.yy.len()).map(error).collect()
+    }
+
+    /// The same summed over outputs, and how far rounding may put it from another way to it: by the
+    /// size of the terms that cancel.
+    pub(crate) fn error_and_slack(&self, model: &Model) -> (f64, f64) {
+        let m = self.settled();
+        let slack = |output: usize| {
+            let b = model.index.iter().zip(&model.weight[output]);
+            let (mut size, mut offset) = (0.0, model.intercept[output].abs());
+            for (j, b) in b {
+                let j = *j as usize;
+                size += b.abs() * (m.xx.get(j, j) / m.weight).sqrt();
+                offset += (b * m.mean_x.high[j]).abs();
+            }
+            let (yy, offset) =
+                (m.yy[output] / m.weight, 1e-14 * (offset + m.mean_y.high[output].abs()));
+            1e-6 * yy + 1e-11 * size * size + offset * (offset + yy.sqrt())
+        };
+        (self.error_of(model).iter().sum(), (0..m.yy.len()).map(slack).sum())
     }
 
     /// Mean square of the difference of two models' margins on these rows, over all outputs.
@@ -97,7 +125,7 @@ impl RunningAverages {
         };
         let one = |output: usize| {
             let d: Vec<f64> = index.iter().map(|j| of(a, output, j) - of(b, output, j)).collect();
-            let mean: f64 = index.iter().zip(&d).map(|(j, d)| d * m.mean_x[*j as usize]).sum();
+            let mean: f64 = index.iter().zip(&d).map(|(j, d)| d * m.mean_x.high[*j as usize]).sum();
             let offset = a.intercept[output] - b.intercept[output] + mean;
             quadratic(&m, &index, &d) / m.weight + offset * offset
         };
@@ -120,9 +148,17 @@ impl Gram {
         let p = m.mean_x.len();
         let sd_all: Vec<f64> =
             (0..p).map(|j| (m.xx.get(j, j).max(0.0) / m.weight).sqrt()).collect();
-        // Rounding leaves a constant column a variance of its square times 1e-16 or so.
-        let varies = |j: &usize| sd_all[*j] > 1e-12 * (1.0 + m.mean_x[*j].abs());
-        let live: Vec<usize> = (0..p).filter(varies).collect();
+        let known = |v: &f64| v.is_finite();
+        let sums = m.xy.iter().flatten().chain(&m.yy).chain(&sd_all);
+        if !sums.copied().all(|v| known(&v)) {
+            return Err(Error::Data(
+                "the sums of products are beyond the largest number; scale the columns, the target \
+                 or the sample weights down, and leave storage=f32 out"
+                    .into(),
+            ));
+        }
+        // Equal values leave no variance at all, whatever they are; squares of less are no numbers.
+        let live: Vec<usize> = (0..p).filter(|j| sd_all[*j] > 1e-150).collect();
         if live.is_empty() {
             return Err(Error::Data("no feature varies in the rows so far".into()));
         }
@@ -137,9 +173,11 @@ impl Gram {
             yy: m.yy.iter().map(|v| v.max(0.0) / m.weight).collect(),
             n: m.weight * m.weight / m.weight2,
             sd: live.iter().map(|j| sd_all[*j]).collect(),
-            mean: live.iter().map(|j| m.mean_x[*j]).collect(),
+            mean: live.iter().map(|j| m.mean_x.high[*j]).collect(),
             index: live.into_iter().map(|j| j as u32).collect(),
-            mean_y: m.mean_y.clone(),
+            mean_y: m.mean_y.high.clone(),
+            rounding: if m.narrow { F32 } else { F64 },
+            half: m.xx.half(),
             ridge: std::sync::OnceLock::new(),
         })
     }
@@ -164,8 +202,8 @@ impl Gram {
 
     /// Least squares on the rows `set`, standardised: one vector an output.
     pub fn refit(&self, set: &[usize]) -> Result<Vec<Vec<f64>>> {
-        let (mut s, xy) = self.sub(set);
-        solve(&mut s, &xy, JITTER)
+        let (s, xy) = self.sub(set);
+        Ok(least_squares(&s, &xy)?.0)
     }
 
     /// `RSS / W` of standardised weights `b` on the rows `set`, summed over outputs.
@@ -266,6 +304,41 @@ pub(crate) fn solve(s: &mut Mat<f64>, xy: &[Vec<f64>], ridge: f64) -> Result<Vec
         }
     }
     Err(singular())
+}
+
+/// Solves `S b = xy` for every output, and the Cholesky factor of `S + jitter I`.
+///
+/// The jitter lets equal features pass; it is then taken out again by steps `b += (S + jitter I)^-1
+/// (xy - S b)`, each of which divides its share of the error by `1 + lambda / jitter`. Where `S` is
+/// singular they go to the shortest solution. A step that does not halve what is left is the last.
+pub(crate) fn least_squares(s: &Mat<f64>, xy: &[Vec<f64>]) -> Result<(Vec<Vec<f64>>, Mat<f64>)> {
+    let mut factor = s.clone();
+    let mut b = solve(&mut factor, xy, JITTER)?;
+    let mut memory =
+        MemBuffer::new(llt::solve::solve_in_place_scratch::<f64>(s.nrows(), 1, Par::Seq));
+    for (b, xy) in b.iter_mut().zip(xy) {
+        let left = |b: &[f64]| -> Vec<f64> {
+            let mut left = xy.clone();
+            for (j, b) in b.iter().enumerate() {
+                crate::kernel::axpy(-b, s.col_as_slice(j), &mut left);
+            }
+            left
+        };
+        let size = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
+        let mut now = left(b);
+        for _ in 0..REFINE {
+            let mut step = Mat::from_fn(now.len(), 1, |i, _| now[i]);
+            let stack = MemStack::new(&mut memory);
+            llt::solve::solve_in_place(factor.as_ref(), step.as_mut(), Par::Seq, stack);
+            let next: Vec<f64> = b.iter().zip(step.col_as_slice(0)).map(|(b, d)| b + d).collect();
+            let after = left(&next);
+            if !(size(&after) <= 0.25 * size(&now)) {
+                break;
+            }
+            (*b, now) = (next, after);
+        }
+    }
+    Ok((b, factor))
 }
 
 /// Copies the upper triangle, which a factorisation leaves alone, onto the lower one.

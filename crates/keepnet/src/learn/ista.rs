@@ -12,6 +12,7 @@
 //! 1803.11521, Algorithms 3 and 4.
 
 use super::gram::Gram;
+use super::lanczos::largest_eigenvalue;
 use super::penalty::{Shape, soft};
 use crate::kernel;
 
@@ -30,7 +31,11 @@ pub(crate) struct Ista<'a> {
 impl<'a> Ista<'a> {
     /// Starts at zero on the first output.
     pub(crate) fn new(gram: &'a Gram, shape: Shape) -> Self {
-        let eta = 1.0 / largest_eigenvalue(gram);
+        let p = gram.p();
+        let times = |x: &[f64], y: &mut [f64]| {
+            (0..p).for_each(|j| y[j] = kernel::dot(gram.column(j), x));
+        };
+        let eta = 1.0 / largest_eigenvalue(p, p, times);
         let unit = gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
         Self { gram, shape, eta, unit, b: vec![0.0; gram.p()] }
     }
@@ -66,19 +71,6 @@ impl<'a> Ista<'a> {
             }
         }
     }
-}
-
-/// `lambda_max(S)` by 30 power iterations from the constant vector.
-fn largest_eigenvalue(gram: &Gram) -> f64 {
-    let p = gram.p();
-    let mut v = vec![1.0 / (p as f64).sqrt(); p];
-    let mut norm = 1.0;
-    for _ in 0..30 {
-        let next: Vec<f64> = (0..p).map(|j| kernel::dot(gram.column(j), &v)).collect();
-        norm = next.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-        v = next.into_iter().map(|v| v / norm).collect();
-    }
-    norm.max(1.0)
 }
 
 #[cfg(test)]

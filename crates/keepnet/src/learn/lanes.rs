@@ -44,37 +44,46 @@ pub(crate) fn ask<T>(x: &T) {
 }
 
 /// `out_j += scale_i (x_ij - shift_j)` of `R` rows, one after the other: `out` is read and written
-/// once for all of them.
+/// once for all of them. `far_j` is the largest `|x_ij - shift_j|` so far.
 pub(crate) fn add_shifted<T: Element, const R: usize>(
     scale: [f64; R],
     x: [&[T]; R],
     shift: &[f64],
     out: &mut [f64],
+    far: &mut [f64],
 ) {
     run(
         #[inline(always)]
         || {
             // Lengths that are seen here to agree need no check within the loop.
             let (length, out) = (out.len(), &mut *out);
-            let (x, shift) = (x.map(|x| &x[..length]), &shift[..length]);
+            let (x, shift, far) = (x.map(|x| &x[..length]), &shift[..length], &mut far[..length]);
             for j in 0..length {
-                let mut sum = out[j];
+                let (mut sum, mut most) = (out[j], far[j]);
                 for i in 0..R {
-                    sum = scale[i].mul_add(x[i][j].wide() - shift[j], sum);
+                    let d = x[i][j].wide() - shift[j];
+                    sum = scale[i].mul_add(d, sum);
+                    most = if d.abs() > most { d.abs() } else { most };
                 }
-                out[j] = sum;
+                (out[j], far[j]) = (sum, most);
             }
         },
     );
 }
 
-/// `out_j = scale (x_j - shift_j)`, rounded to the width of `out`.
-pub(crate) fn centre<S: Element, T: Product>(scale: f64, x: &[S], shift: &[f64], out: &mut [T]) {
+/// `out_j = scale ((x_j - high_j) - low_j)`, rounded to the width of `out`.
+pub(crate) fn centre<S: Element, T: Product>(
+    scale: f64,
+    x: &[S],
+    high: &[f64],
+    low: &[f64],
+    out: &mut [T],
+) {
     run(
         #[inline(always)]
         || {
-            for ((out, x), s) in out.iter_mut().zip(x).zip(shift) {
-                *out = T::narrow(scale * (x.wide() - s));
+            for (((out, x), h), l) in out.iter_mut().zip(x).zip(high).zip(low) {
+                *out = T::narrow(scale * ((x.wide() - h) - l));
             }
         },
     );

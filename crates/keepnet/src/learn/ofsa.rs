@@ -3,8 +3,13 @@
 //! ```text
 //! b = 0;  for e = 1..N:  b -= eta (S b - s + ridge b);  keep the M_e largest |b|, the rest are gone
 //! M_e = k + (p - k) max(0, (N - 2 e) / (2 e mu + N))         reaches k at e = N / 2
-//! eta = 1.9 / (lambda_max(S) + ridge), lambda_max by at most 30 power iterations
+//! eta = 1.9 / (lambda_max(S) + ridge);  where the objective 1/2 b'(S + ridge) b - s'b rises by a step,
+//! eta is halved and the whole is done again
 //! ```
+//!
+//! A step raises the objective only where eta times the curvature along the slope passes 2, which is
+//! looked at whenever the objective is above that before the last step; features that leave may
+//! raise it too, and may. lambda_max is found as in `lanczos`.
 //!
 //! Once `M_e = k` the support cannot change, so the loop ends there and least squares follows.
 //! `S` is compacted whenever the live set has shrunk by a tenth; with mu = 10 a whole run costs
@@ -49,14 +54,18 @@ pub struct Ofsa {
     params: OfsaParams,
 }
 
+/// How often the step is halved before giving up.
+const HALVINGS: usize = 64;
+
 /// The live part of the problem.
 struct Live {
     place: Vec<usize>,
     s: Symmetric,
     xy: Vec<Vec<f64>>,
     b: Vec<Vec<f64>>,
-    /// `S b`; like `xy` and `b` filled up to the width of `s`.
-    product: Vec<f64>,
+    /// The slope of each output at the weights before the last step; like `xy` and `b` filled up to
+    /// the width of `s`.
+    slope: Vec<Vec<f64>>,
 }
 
 impl Ofsa {
@@ -82,24 +91,45 @@ impl Ofsa {
         k + ((p - k) as f64 * share) as usize
     }
 
-    fn anneal(&self, gram: &Gram, k: usize, mut gone: impl FnMut(usize)) -> Vec<usize> {
-        let p = gram.p();
-        let mut live = Live::new(gram);
-        let eta = self.params.step / (live.s.largest_eigenvalue() + self.params.ridge);
+    /// The features that outlive the schedule, and those that leave in their order.
+    fn anneal(&self, gram: &Gram, k: usize) -> Result<(Vec<usize>, Vec<usize>)> {
+        let live = Live::new(gram);
+        let mut eta = self.params.step / (live.s.largest_eigenvalue() + self.params.ridge);
+        for _ in 0..HALVINGS {
+            if let Some(done) = self.schedule(Live::new(gram), k, eta) {
+                return Ok(done);
+            }
+            eta /= 2.0;
+        }
+        Err(Error::Data(
+            "no step of ofsa lowers its objective, so the correlations are no finite numbers; scale \
+             the columns, or use annealed-ridge"
+                .into(),
+        ))
+    }
+
+    /// One run of the schedule; `None` where a step raises the objective.
+    fn schedule(&self, mut live: Live, k: usize, eta: f64) -> Option<(Vec<usize>, Vec<usize>)> {
+        let p = live.s.p();
         let mut alive = live.all();
-        let mut count = p;
+        let (mut count, mut gone) = (p, Vec::with_capacity(p - k));
+        let mut last = 0.0;
         for e in 1..=self.params.iterations {
             if count == k {
                 break;
             }
-            live.descend(eta, self.params.ridge, &alive);
+            let value = live.descend(eta, self.params.ridge, &alive);
+            if !(value <= last) && !live.steady(eta, self.params.ridge) {
+                return None;
+            }
+            last = value;
             let next = self.kept_at(e, p, k).min(count);
             if next == count {
                 continue;
             }
             let size = live.sizes(&alive);
             for at in weakest(&size, count - next) {
-                gone(live.place[at]);
+                gone.push(live.place[at]);
                 live.b.iter_mut().for_each(|b| b[at] = 0.0);
                 alive[at] = false;
             }
@@ -110,7 +140,8 @@ impl Ofsa {
                 alive = live.all();
             }
         }
-        (0..alive.len()).filter(|at| alive[*at]).map(|at| live.place[at]).collect()
+        let left = (0..alive.len()).filter(|at| alive[*at]).map(|at| live.place[at]);
+        Some((left.collect(), gone))
     }
 }
 
@@ -153,7 +184,7 @@ impl Live {
             place: (0..gram.p()).collect(),
             xy: gram.xy.iter().map(filled).collect(),
             b: vec![vec![0.0; s.width()]; gram.xy.len()],
-            product: vec![0.0; s.width()],
+            slope: vec![vec![0.0; s.width()]; gram.xy.len()],
             s,
         }
     }
@@ -165,14 +196,34 @@ impl Live {
         alive
     }
 
-    fn descend(&mut self, eta: f64, ridge: f64, alive: &[bool]) {
-        for (b, xy) in self.b.iter_mut().zip(&self.xy) {
-            self.s.times(b, &mut self.product);
-            for (j, (b, product)) in b.iter_mut().zip(&self.product).enumerate() {
-                let slope = product - xy[j] + ridge * *b;
-                *b = if alive[j] { *b - eta * slope } else { 0.0 };
+    /// One step; the objective before it.
+    fn descend(&mut self, eta: f64, ridge: f64, alive: &[bool]) -> f64 {
+        let mut value = 0.0;
+        for ((b, xy), slope) in self.b.iter_mut().zip(&self.xy).zip(&mut self.slope) {
+            self.s.times(b, slope);
+            for (j, (b, slope)) in b.iter_mut().zip(slope).enumerate() {
+                if !alive[j] {
+                    (*b, *slope) = (0.0, 0.0);
+                    continue;
+                }
+                *slope += ridge * *b;
+                value += *b * (0.5 * *slope - xy[j]);
+                *slope -= xy[j];
+                *b -= eta * *slope;
             }
         }
+        value
+    }
+
+    /// Whether a step along the last slopes lowers the objective.
+    fn steady(&self, eta: f64, ridge: f64) -> bool {
+        let mut product = vec![0.0; self.s.width()];
+        self.slope.iter().all(|slope| {
+            self.s.times(slope, &mut product);
+            let square: f64 = slope.iter().map(|v| v * v).sum();
+            let bend: f64 = slope.iter().zip(&product).map(|(a, b)| a * b).sum();
+            square == 0.0 || eta * (bend + ridge * square) < 2.0 * square
+        })
     }
 
     /// `|b_j|` where alive, -1 where gone.
@@ -184,7 +235,7 @@ impl Live {
     fn compact(&mut self, keep: &[usize]) {
         self.s.keep(keep);
         let width = self.s.width();
-        self.product.truncate(width);
+        self.slope.iter_mut().for_each(|slope| slope.truncate(width));
         let take = |v: &Vec<f64>| {
             let mut v: Vec<f64> = keep.iter().map(|at| v[*at]).collect();
             v.resize(width, 0.0);
@@ -202,12 +253,11 @@ impl Extract for Ofsa {
     }
 
     fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
-        Ok(self.anneal(gram, k, |_| {}))
+        Ok(self.anneal(gram, k)?.0)
     }
 
     fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
-        let mut order = Vec::with_capacity(gram.p());
-        let last = self.anneal(gram, 1, |place| order.push(place));
+        let (last, mut order) = self.anneal(gram, 1)?;
         order.extend(last);
         order.reverse();
         order.truncate(most);

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! b = (S + ridge I)^-1 s
-//! S singular, ridge = 0:   b = sum over lambda_i > 1e-6 lambda_max of v_i (v_i's) / lambda_i
+//! S singular, ridge = 0:   b = sum over lambda_i > e lambda_max of v_i (v_i's) / lambda_i
 //! ```
 //!
 //! The same as least squares on the whole data, whenever asked. With no more rows than features,
 //! or with features that depend on each other, many weights fit equally well; then `b` is the
 //! shortest of them on standardised features, the limit of a vanishing ridge (what `lstsq` gives
-//! on standardised columns). Eigenvalues below 1e-6 of the largest count as zero because block
-//! products in f32 leave an error of that kind. Cost `p^3 / 3` flops an extraction, about `9 p^3`
+//! on standardised columns). Eigenvalues below a share `e` of the largest count as zero, ten times
+//! the error that block products leave: 1e-6 with f32, 1e-12 with f64. Cost `p^3 / 3` flops an extraction, about `9 p^3`
 //! where singular. Source: Sun and Barbu, arXiv 1803.11521, "Online Least Squares"; the shortest
 //! solution and the ridge are ours.
 
@@ -19,16 +19,13 @@ use faer::{Mat, Par, Spec};
 
 use super::RowLearner;
 use super::extract::{Extract, ranked};
-use super::gram::{Gram, JITTER, sizes, solve};
+use super::gram::{Gram, JITTER, least_squares, sizes, solve};
 use super::settings::{SHARED, build, info};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
 use crate::row::RowProblem;
 use crate::selection::Value;
-
-/// Share of the largest eigenvalue below which another counts as zero.
-const NOTHING: f64 = 1e-6;
 
 /// Settings of [`Ols`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,20 +74,23 @@ pub(crate) fn full(gram: &Gram, ridge: f64) -> Result<Vec<Vec<f64>>> {
             gram.n
         )));
     }
-    solve(&mut gram.s.clone(), &gram.xy, ridge)
+    match ridge {
+        0.0 => Ok(least_squares(&gram.s, &gram.xy)?.0),
+        ridge => solve(&mut gram.s.clone(), &gram.xy, ridge),
+    }
 }
 
 /// Least squares on every feature, the shortest solution where there are several.
 fn shortest(gram: &Gram) -> Result<Vec<Vec<f64>>> {
     if gram.n > gram.p() as f64 {
-        let mut factor = gram.s.clone();
-        let b = solve(&mut factor, &gram.xy, JITTER);
-        // Pivots that are all jitter, or a diagonal that had to be raised, tell of dependence.
-        let pivots = (0..gram.p()).map(|j| factor[(j, j)] * factor[(j, j)]);
-        let least = pivots.fold(f64::INFINITY, f64::min);
-        let raised = factor[(0, 0)] * factor[(0, 0)] > 1.0 + 100.0 * JITTER;
-        if b.is_ok() && least > 10.0 * JITTER && !raised {
-            return b;
+        if let Ok((b, factor)) = least_squares(&gram.s, &gram.xy) {
+            // Pivots of jitter or rounding, or a diagonal that had to be raised, tell of dependence.
+            let pivots = (0..gram.p()).map(|j| factor[(j, j)] * factor[(j, j)]);
+            let least = pivots.fold(f64::INFINITY, f64::min);
+            let raised = factor[(0, 0)] * factor[(0, 0)] > 1.0 + 100.0 * JITTER;
+            if least > 10.0 * JITTER.max(gram.rounding) && !raised {
+                return Ok(b);
+            }
         }
     }
     eigen(gram)
@@ -115,7 +115,7 @@ fn eigen(gram: &Gram) -> Result<Vec<Vec<f64>>> {
     let one = |xy: &Vec<f64>| {
         let mut b = vec![0.0; p];
         for (i, lambda) in values.column_vector().iter().enumerate() {
-            if *lambda <= NOTHING * largest {
+            if *lambda <= 10.0 * gram.rounding * largest {
                 continue;
             }
             let v = vectors.col_as_slice(i);

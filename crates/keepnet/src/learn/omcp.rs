@@ -11,7 +11,7 @@
 
 use super::RowLearner;
 use super::gram::Gram;
-use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_solver};
+use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_size, check_solver};
 use super::penalty::{Penalty, Shape};
 use super::settings::{SHARED, build, info, optional};
 use crate::budget::Budget;
@@ -101,6 +101,7 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         solver: spec.get("solver", Solver::Cd, "cd or ista")?,
         lambda: optional(spec, "lambda")?,
     };
+    check_size(params.solver, spec.k)?;
     let extract = Omcp::new(params)?;
     build(spec, problem, extract, budget)
 }

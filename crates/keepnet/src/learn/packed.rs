@@ -72,9 +72,22 @@ impl Packed {
         matches!(self.values, Values::F32(_))
     }
 
-    /// Whether the length is that of `p` rows, as after a load.
-    pub(crate) fn whole(&self) -> bool {
-        each_width!(&self.values, v => v.len()) == start(self.p)
+    /// Whether it can be a matrix of products, as after a load: the length is that of `p` rows, and
+    /// no entry is larger than those of the diagonal allow.
+    pub(crate) fn sound(&self) -> bool {
+        let length = each_width!(&self.values, v => v.len());
+        let whole = self.p.checked_add(1).and_then(|next| self.p.checked_mul(next));
+        if whole.map(|twice| twice / 2) != Some(length) {
+            return false;
+        }
+        let root: Vec<f64> = (0..self.p).map(|j| self.get(j, j).sqrt()).collect();
+        // Rounding may exceed the bound by little; a square below the least number is no bound.
+        let bounded = |i: usize, j: usize| {
+            let tiny = root[i] < 1e-140 || root[j] < 1e-140;
+            let v = self.get(i, j);
+            v.is_finite() && (tiny || v.abs() <= 1.01 * root[i] * root[j])
+        };
+        root.iter().all(|v| v.is_finite()) && (0..self.p).all(|i| (0..i).all(|j| bounded(i, j)))
     }
 
     /// Whether no block waits.
@@ -108,14 +121,14 @@ impl Packed {
         each_width!(&mut self.values, v => map(v, |x, _| factor * x));
     }
 
-    /// `C += other`, which has no block waiting.
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// `C += factor other`, which has no block waiting.
+    pub(crate) fn add(&mut self, factor: f64, other: &Self) {
         debug_assert!(other.settled());
         self.settle();
         match &other.values {
-            Values::F64(o) => each_width!(&mut self.values, v => map(v, |x, i| x + o[i])),
+            Values::F64(o) => each_width!(&mut self.values, v => map(v, |x, i| x + factor * o[i])),
             Values::F32(o) => {
-                each_width!(&mut self.values, v => map(v, |x, i| x + f64::from(o[i])))
+                each_width!(&mut self.values, v => map(v, |x, i| x + factor * f64::from(o[i])))
             }
         }
     }
@@ -129,6 +142,14 @@ impl Packed {
         }
     }
 
+    /// Sets squares that rounding took below zero to zero.
+    pub(crate) fn lift_diagonal(&mut self) {
+        for j in 0..self.p {
+            let at = start(j) + j;
+            each_width!(&mut self.values, v => map(&mut v[at..=at], |x, _| x.max(0.0)));
+        }
+    }
+
     /// `C = decay C + X'X` with `X` of `rows` rows, whose strips `fill` writes; see `product`.
     pub(crate) fn update<T: Product>(
         &mut self,
@@ -136,6 +157,10 @@ impl Packed {
         decay: f64,
         fill: impl FnOnce(&mut [T]),
     ) {
+        // Blocks are added in order, whatever their width.
+        if T::others_wait(&self.waiting) {
+            self.close();
+        }
         if T::queue(&mut self.waiting).push(self.p, rows, decay, fill) {
             self.settle();
         }

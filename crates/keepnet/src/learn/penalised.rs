@@ -22,13 +22,24 @@ pub(crate) fn lambda_value(lambda: Option<f64>) -> Value {
     lambda.map_or(Value::from("by k"), Value::from)
 }
 
-/// The published iteration only walks to `k`: with a lambda it would be silently another solver.
+/// The published iteration only walks to `k`: with a lambda, or a size to be chosen, it would be
+/// silently another solver.
 pub(crate) fn check_solver(solver: Solver, lambda: Option<f64>) -> Result<()> {
     if solver == Solver::Ista && lambda.is_some() {
         let want = "lars or cd where lambda is given: ista walks to k";
         return Err(Error::param("solver", solver.name(), want));
     }
     Ok(())
+}
+
+/// The same for `k`, which the method's settings do not know.
+pub(crate) fn check_size(solver: Solver, k: Option<usize>) -> Result<()> {
+    match (solver, k) {
+        (Solver::Ista, None) => {
+            Err(Error::param("solver", "ista", "cd or lars where -k is not given: ista walks to k"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Which algorithm minimises a penalised problem.
@@ -117,10 +128,11 @@ impl<T: Walks> Extract for T {
 
     fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
         let walk = self.walk();
-        Ok(match walk.solver {
-            Solver::Lars => Lars::new(gram).order(most),
-            _ => rank(gram, walk.penalty, Vec::new(), most),
-        })
+        match walk.solver {
+            Solver::Lars => Ok(Lars::new(gram).order(most)),
+            Solver::Cd => Ok(rank(gram, walk.penalty, Vec::new(), most)),
+            Solver::Ista => check_size(walk.solver, None).map(|()| Vec::new()),
+        }
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {

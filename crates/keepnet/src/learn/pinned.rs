@@ -14,15 +14,15 @@ use faer::{Accum, Mat, Par};
 
 use super::extract::Extract;
 use super::fit::Fit;
-use super::gram::{Gram, JITTER, gather, solve};
+use super::gram::{Gram, gather, least_squares};
 use super::path::Path;
 use crate::error::{Error, Result};
 use crate::row::RowProblem;
 use crate::selection::Value;
 
-/// Share of its variance that a free feature must have left; block products in f32 leave 1e-7 of
-/// a feature that has none.
-const EXPLAINED: f64 = 1e-6;
+/// Share of its variance that a free feature must have left, in errors of a correlation: block
+/// products in f32 leave 1e-7 of a feature that has none.
+const EXPLAINED: f64 = 10.0;
 
 /// A Gram with the places of the features that are in every model.
 pub(crate) struct Pinned {
@@ -144,7 +144,7 @@ impl Pinned {
             self.pins.iter().map(one).collect()
         };
         let right: Vec<Vec<f64>> = whole.xy.iter().zip(&b).map(rest).collect();
-        let pinned = solve(&mut gather(&whole.s, &self.pins), &right, JITTER)?;
+        let pinned = least_squares(&gather(&whole.s, &self.pins), &right)?.0;
         let weight = |output: usize, j: &usize| match self.pins.iter().position(|pin| pin == j) {
             Some(at) => pinned[output][at],
             None => places.iter().position(|place| place == j).map_or(0.0, |at| b[output][at]),
@@ -170,14 +170,15 @@ impl Free {
         let of = |column: &[f64]| pins.iter().map(|pin| column[*pin]).collect::<Vec<f64>>();
         let mut right: Vec<Vec<f64>> = others.iter().map(|j| of(whole.column(*j))).collect();
         right.extend(whole.xy.iter().map(|xy| of(xy)));
-        let solved = solve(&mut gather(&whole.s, pins), &right, JITTER)?;
+        let solved = least_squares(&gather(&whole.s, pins), &right)?.0;
         let (across, outputs) = solved.split_at(others.len());
         let left = Mat::from_fn(others.len(), pins.len(), |i, at| right[i][at]);
         let across = Mat::from_fn(pins.len(), others.len(), |at, j| across[j][at]);
         let mut s = gather(&whole.s, &others);
         faer::linalg::matmul::matmul(&mut s, Accum::Add, &left, &across, -1.0, Par::Seq);
 
-        let keep: Vec<usize> = (0..others.len()).filter(|i| s[(*i, *i)] > EXPLAINED).collect();
+        let least = EXPLAINED * whole.rounding;
+        let keep: Vec<usize> = (0..others.len()).filter(|i| s[(*i, *i)] > least).collect();
         let scale: Vec<f64> = keep.iter().map(|i| s[(*i, *i)].sqrt()).collect();
         let place: Vec<usize> = keep.iter().map(|i| others[*i]).collect();
         let scaled = |xy: (&Vec<f64>, &Vec<f64>)| -> Vec<f64> {
@@ -201,6 +202,8 @@ impl Free {
             sd: place.iter().zip(&scale).map(|(j, scale)| whole.sd[*j] * scale).collect(),
             mean: place.iter().map(|j| whole.mean[*j]).collect(),
             mean_y: whole.mean_y.clone(),
+            rounding: whole.rounding,
+            half: whole.half,
             ridge: std::sync::OnceLock::new(),
         };
         Ok(Self { gram, place, scale })

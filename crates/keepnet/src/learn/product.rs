@@ -49,6 +49,9 @@ pub(crate) trait Product: Element + Default {
     /// The blocks of this width.
     fn queue(queues: &mut Queues) -> &mut Queue<Self>;
 
+    /// Whether blocks of the other width wait.
+    fn others_wait(queues: &Queues) -> bool;
+
     /// Rows `from..to` of the triangle.
     fn panel<S: Product>(
         blocks: &[Strips<Self>],
@@ -59,7 +62,7 @@ pub(crate) trait Product: Element + Default {
 }
 
 macro_rules! product {
-    ($t:ty, $width:literal, $join:literal, $queue:ident, $narrow:expr) => {
+    ($t:ty, $width:literal, $join:literal, $queue:ident, $other:ident, $narrow:expr) => {
         impl Product for $t {
             const WIDTH: usize = $width;
             const JOIN: usize = $join;
@@ -78,6 +81,10 @@ macro_rules! product {
                 &mut queues.$queue
             }
 
+            fn others_wait(queues: &Queues) -> bool {
+                queues.$other.used > 0
+            }
+
             fn panel<S: Product>(
                 blocks: &[Strips<Self>],
                 rows: std::ops::Range<usize>,
@@ -90,8 +97,8 @@ macro_rules! product {
     };
 }
 
-product!(f32, 16, 4, narrow, |x| x as f32);
-product!(f64, 8, 2, wide, |x| x);
+product!(f32, 16, 4, narrow, wide, |x| x as f32);
+product!(f64, 8, 2, wide, narrow, |x| x);
 
 /// The centred rows of one block.
 #[derive(Clone, Debug, Default)]

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::averages::RunningAverages;
+use super::sound::refuse_unless;
 use crate::error::{Error, Result};
 use crate::row::RowProblem;
 use crate::snapshot::{self, Identity};
@@ -52,9 +53,7 @@ impl SavedAverages {
         let fits = averages.features() == problem.features()
             && covariates <= problem.features()
             && averages.classes() == problem.classes.len();
-        if !fits || !averages.sound() {
-            return Err(Error::Snapshot("its parts do not fit together".into()));
-        }
+        refuse_unless(fits && averages.sound())?;
         problem.check()?;
         Ok(Self { problem, averages })
     }

@@ -12,6 +12,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::averages::unit_of;
 use super::lanes::run;
 use crate::kernel::Element;
 use crate::row::{Row, RowBlock};
@@ -22,6 +23,10 @@ const TILE: usize = 512;
 /// Sums of one epoch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Screen {
+    /// Power of four near the first weight, over which weights are summed.
+    unit: f64,
+    /// The first residual, so that an offset of the target costs no digit.
+    origin: f64,
     shift: Vec<f64>,
     first: Vec<f64>,
     second: Vec<f64>,
@@ -41,6 +46,8 @@ impl Screen {
     pub(crate) fn new(features: usize) -> Self {
         let zeros = || vec![0.0; features];
         Self {
+            unit: 1.0,
+            origin: 0.0,
             shift: zeros(),
             first: zeros(),
             second: zeros(),
@@ -55,22 +62,26 @@ impl Screen {
     /// Adds the rows `range` of a block with their residuals.
     pub(crate) fn push(&mut self, rows: &RowBlock, range: std::ops::Range<usize>, r: &[f64]) {
         let dense = !rows.is_sparse();
-        if self.weight == 0.0 && dense && !range.is_empty() {
+        if self.weight == 0.0 && !range.is_empty() {
+            (self.unit, self.origin) = (unit_of(rows.weight()[range.start]), r[0]);
             self.shift.fill(0.0);
-            rows.row(range.start).axpy(1.0, &mut self.shift);
+            if dense {
+                rows.row(range.start).axpy(1.0, &mut self.shift);
+            }
         }
-        for (i, r) in range.clone().zip(r) {
-            let w = rows.weight()[i];
+        let r: Vec<f64> = r.iter().map(|r| r - self.origin).collect();
+        for (i, r) in range.clone().zip(&r) {
+            let w = rows.weight()[i] / self.unit;
             self.weight += w;
             self.weight2 += w * w;
             self.residual += w * r;
             self.residual2 += w * r * r;
         }
         if dense {
-            self.push_dense(rows, range, r);
+            self.push_dense(rows, range, &r);
         } else {
-            for (i, r) in range.zip(r) {
-                let w = rows.weight()[i];
+            for (i, r) in range.zip(&r) {
+                let w = rows.weight()[i] / self.unit;
                 rows.row(i).each(|j, x| {
                     self.first[j] += w * x;
                     self.second[j] += w * x * x;
@@ -81,6 +92,7 @@ impl Screen {
     }
 
     fn push_dense(&mut self, rows: &RowBlock, range: std::ops::Range<usize>, r: &[f64]) {
+        let unit = self.unit;
         let tiles = self
             .first
             .par_chunks_mut(TILE)
@@ -91,7 +103,7 @@ impl Screen {
         tiles.for_each(|(tile, (((first, second), cross), shift))| {
             let part = tile * TILE..tile * TILE + shift.len();
             for (i, r) in range.clone().zip(r) {
-                let w = rows.weight()[i];
+                let w = rows.weight()[i] / unit;
                 match rows.row(i) {
                     Row::F32(x) => add(&x[part.clone()], shift, w, *r, first, second, cross),
                     Row::F64(x) => add(&x[part.clone()], shift, w, *r, first, second, cross),
@@ -99,6 +111,18 @@ impl Screen {
                 }
             }
         });
+    }
+
+    /// Whether this can be what was saved of so many features.
+    pub(crate) fn sound(&self, features: usize) -> bool {
+        let all = [&self.shift, &self.first, &self.second, &self.cross];
+        let sums = [self.origin, self.weight, self.weight2, self.residual, self.residual2];
+        all.iter().all(|v| v.len() == features && v.iter().all(|v| v.is_finite()))
+            && sums.iter().all(|v| v.is_finite())
+            && self.unit >= f64::MIN_POSITIVE
+            && self.unit.is_finite()
+            && self.weight >= 0.0
+            && self.weight2 >= 0.0
     }
 
     /// The standardised statistic of every feature; 0 for one that does not vary.

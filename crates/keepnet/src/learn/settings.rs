@@ -6,7 +6,9 @@ use super::averaged::{Averaged, AveragedParams};
 use super::averages::AveragesParams;
 use super::contest::Contest;
 use super::extract::Extract;
+use super::logistic::{Logistic, Numbers};
 use super::path::Choose;
+use super::working::Working;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
@@ -86,6 +88,13 @@ pub(crate) fn build(
 ) -> Result<Box<dyn RowLearner>> {
     let params = shared(spec)?;
     if params.logistic && params.choose == Choose::Holdout {
+        if spec.settings.contains_key("active") {
+            return Err(Error::Unsupported(
+                "choose=holdout with the logistic loss compares two losses on the Gram of all \
+                 features; leave active or choose=holdout out"
+                    .into(),
+            ));
+        }
         let parts = (Box::new(extract) as Box<dyn Extract>, Box::new(extract) as Box<dyn Extract>);
         return Ok(Box::new(Contest::new(problem, params, parts, budget)?));
     }
@@ -97,20 +106,35 @@ fn build_from(
     params: AveragedParams,
     problem: &RowProblem,
     extract: Box<dyn Extract>,
-    budget: Budget,
+    mut budget: Budget,
 ) -> Result<Box<dyn RowLearner>> {
-    let need = Averaged::need(problem, &params);
-    let tight = budget.limit().filter(|limit| need > *limit && !params.logistic);
+    problem.check()?;
+    let numbers = if params.logistic { Some(Logistic::numbers(problem)?) } else { None };
+    let working = if params.logistic { Working::bytes_for(problem.features()) } else { 0 };
+    budget.take(working, "the rows of the logistic loss")?;
+    let need = Averaged::need(problem, &params) + working;
+    let tight = budget.limit().filter(|limit| need > *limit);
     let asked: usize = spec.get("active", 0, "a whole number of features")?;
     let active = match (asked, tight) {
-        (0, None) => {
-            return Ok(Box::new(Averaged::new(problem.clone(), params, extract, budget)?));
-        }
-        (0, Some(limit)) => ActiveSetParams::fitting(limit, problem),
-        (asked, _) => asked,
+        (0, None) => None,
+        (0, Some(limit)) => Some(ActiveSetParams::fitting(limit.saturating_sub(working), problem)),
+        (asked, _) => Some(asked),
     };
-    let active = ActiveSetParams { active, seed: spec.seed };
-    Ok(Box::new(ActiveSet::new(problem.clone(), params, active, extract, budget)?))
+    let active = active.map(|active| ActiveSetParams { active, seed: spec.seed });
+    let forget = params.averages.forget;
+    Ok(match (numbers, active) {
+        (None, None) => Box::new(Averaged::new(problem.clone(), params, extract, budget)?),
+        (None, Some(active)) => {
+            Box::new(ActiveSet::new(problem.clone(), params, active, extract, budget)?)
+        }
+        (Some(numbers), active) => {
+            let inner: Box<dyn Numbers> = match active {
+                None => Box::new(Averaged::new(numbers, params, extract, budget)?),
+                Some(active) => Box::new(ActiveSet::new(numbers, params, active, extract, budget)?),
+            };
+            Box::new(Logistic::new(problem.clone(), inner, forget))
+        }
+    })
 }
 
 /// A setting that may be left to the method.

@@ -11,6 +11,7 @@
 //! own fixed order.
 
 use super::gram::Gram;
+use super::lanczos::largest_eigenvalue;
 use crate::kernel::Element;
 use crate::vector::{Vector, on_best};
 
@@ -81,26 +82,9 @@ impl Symmetric {
         on_best!(v => product(v, &self.s, x, y));
     }
 
-    /// The largest eigenvalue: power iterations from the vector of ones, at most 30, fewer where
-    /// the value no longer moves. At least 1, which the unit diagonal guarantees.
+    /// The largest eigenvalue, estimated from above; at least 1, which the unit diagonal guarantees.
     pub(crate) fn largest_eigenvalue(&self) -> f64 {
-        let mut v = vec![1.0 / (self.p as f64).sqrt(); self.p];
-        v.resize(self.width(), 0.0);
-        let mut next = vec![0.0; self.width()];
-        let mut norm = 1.0;
-        for _ in 0..30 {
-            self.times(&v, &mut next);
-            let before = norm;
-            norm = next.iter().map(|v| v * v).sum::<f64>().sqrt();
-            if norm == 0.0 {
-                return 1.0;
-            }
-            v.iter_mut().zip(&next).for_each(|(v, next)| *v = next / norm);
-            if (norm - before).abs() <= 1e-14 * norm {
-                break;
-            }
-        }
-        norm.max(1.0)
+        largest_eigenvalue(self.p, self.width(), |x, y| self.times(x, y))
     }
 }
 

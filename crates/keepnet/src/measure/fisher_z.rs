@@ -191,7 +191,10 @@ impl FisherZ {
 #[inline]
 #[must_use]
 pub fn correlation(product: f64, a: f64, b: f64) -> f64 {
-    let scale = (a * b).sqrt();
+    let both = a * b;
+    // The product of two spreads may leave the range of f64 where neither does.
+    let inside = both.is_finite() && both > f64::MIN_POSITIVE;
+    let scale = if inside { both.sqrt() } else { a.max(0.0).sqrt() * b.max(0.0).sqrt() };
     if scale > 0.0 { (product / scale).clamp(-1.0, 1.0) } else { 0.0 }
 }
 

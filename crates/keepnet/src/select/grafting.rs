@@ -51,7 +51,7 @@ impl Grafting {
     }
 
     /// Moves lambda until one of the `k + 1` has no weight, and lets it go.
-    fn make_room(&mut self) -> Option<crate::FeatureId> {
+    fn make_room(&mut self) -> Result<Option<crate::FeatureId>> {
         let held = &mut self.held;
         let slots = held.slots();
         let count = held.columns.count();
@@ -66,7 +66,7 @@ impl Grafting {
             let mut w: Vec<Vec<f64>> =
                 (0..count).map(|c| held.columns.gather(&held.point, &slots, c)).collect();
             let tolerance = |lambda: f64| 0.1 * TOLERANCE * lambda;
-            held.books.lambda = quad.first_zero(&mut w, &free, held.books.lambda, tolerance);
+            held.books.lambda = quad.first_zero(&mut w, &free, held.books.lambda, tolerance)?;
             if held.columns.squared() {
                 held.columns.scatter(&mut held.point, &slots, &w);
                 held.columns.predict(&mut held.point);
@@ -82,14 +82,15 @@ impl Grafting {
             Some(slot) => slot,
             None => {
                 // The model and the loss do not agree: the least weight stands in for a zero.
-                let slot = held.least(slots.into_iter(), |j| held.point.size(j))?;
+                let least = held.least(slots.into_iter(), |j| held.point.size(j));
+                let Some(slot) = least else { return Ok(None) };
                 held.point.w[slot * count..(slot + 1) * count].fill(0.0);
                 held.columns.predict(&mut held.point);
                 held.gradient = None;
                 slot
             }
         };
-        held.remove(victim)
+        Ok(held.remove(victim))
     }
 }
 
@@ -125,7 +126,7 @@ impl Rival for Grafting {
             return Ok(with_slope(Outcome::new(Verdict::Kept)));
         }
         let evicted = match held.over() {
-            true => vec![self.make_room()],
+            true => vec![self.make_room()?],
             false => self.drop_zeros(),
         };
         let mut evicted: Vec<_> = evicted.into_iter().flatten().collect();

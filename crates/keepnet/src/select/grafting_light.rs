@@ -28,6 +28,8 @@ use crate::target::Problem;
 
 /// How much longer a step is tried after one that was taken whole.
 const GROW: f64 = 1.05;
+/// Halvings of a step after which it is taken as it is: only rounding is left of it.
+const HALVINGS: usize = 100;
 
 /// The method, for any loss.
 pub struct GraftingLight {
@@ -51,7 +53,7 @@ impl GraftingLight {
             false => vec![0.0; count],
         };
         let (over, before) = (held.over(), held.columns.loss(&held.point.u));
-        loop {
+        for halving in 0..=HALVINGS {
             let held = &self.held;
             let eta = held.books.eta;
             let v: Vec<f64> = held.point.w.iter().zip(&slopes).map(|(w, s)| w - eta * s).collect();
@@ -66,7 +68,8 @@ impl GraftingLight {
             let held = &mut self.held;
             let (bound, moved) = distance(&held.point, &next, &slopes, &intercept, eta);
             let tiny = 1e-12 * before.abs();
-            if !moved || held.columns.loss(&next.u) <= before + bound + tiny || eta < 1e-12 {
+            let obeys = !moved || held.columns.loss(&next.u) <= before + bound + tiny;
+            if obeys || halving == HALVINGS {
                 held.books.eta = eta * GROW;
                 held.books.lambda = lambda;
                 held.books.changed |= moved;

@@ -41,6 +41,7 @@ impl L0Cd {
 impl Rival for L0Cd {
     const NAME: &'static str = INFO.name;
     const COORDINATES: bool = true;
+    const MAY_DIVERGE: bool = true;
 
     fn held(&self) -> &Held {
         &self.held
@@ -88,7 +89,7 @@ impl Rival for L0Cd {
     fn complete(&self, selection: &mut Selection) {
         selection.params.retain(|(name, _)| *name != "lambda");
         selection.params.push(("eta", self.eta.into()));
-        if !self.held.point.w.iter().all(|w| w.is_finite()) {
+        if !self.held.finite() {
             let text = "the weights diverged: eta is too large for these columns";
             selection.warnings.push(text.into());
         }

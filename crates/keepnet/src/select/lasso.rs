@@ -40,7 +40,7 @@ impl Solver for L1Solver {
         self.params.shown(columns.outputs.kind)
     }
 
-    fn solve(&self, columns: &Columns) -> Answer {
+    fn solve(&self, columns: &Columns) -> Result<Answer> {
         l1(columns, &self.params)
     }
 }

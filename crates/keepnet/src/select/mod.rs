@@ -30,6 +30,7 @@ use crate::check::{CheckedBlock, Feature};
 use crate::error::{Error, Result};
 use crate::selection::Selection;
 use crate::snapshot::Snapshot;
+use crate::verdict::Fitted;
 
 /// Decides on each feature as it arrives. An `Err` leaves the state as it was.
 pub trait ColumnSelector: Snapshot + Send {
@@ -53,6 +54,13 @@ pub trait ColumnSelector: Snapshot + Send {
 
     /// What is kept now, at any moment.
     fn selection(&self) -> Result<Selection>;
+
+    /// Shows what the model of [`ColumnSelector::selection`] was fitted on, so that it can be
+    /// checked; a method without a model has nothing to show.
+    fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
+        let _ = see;
+        Ok(())
+    }
 
     /// Whether a group must come whole, in one block; see [`GroupSelector`].
     fn whole_groups(&self) -> bool {

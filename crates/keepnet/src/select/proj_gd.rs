@@ -26,6 +26,8 @@ use crate::target::Problem;
 const STEPS: usize = 500;
 /// Share of the weights' length below which a step is the last.
 const STILL: f64 = 1e-6;
+/// Halvings of a step that the loss would rise by.
+const HALVINGS: usize = 30;
 /// Rounds of the power iteration for an eigenvalue.
 const POWER: usize = 60;
 
@@ -98,20 +100,22 @@ impl ProjGd {
                 }
                 eta = c / (steepest * largest(columns, &set));
             }
-            let (next, chosen, found) = loop {
-                let (next, chosen) = self.step(columns, &point, &slopes, eta, order);
-                let found = columns.loss(&next.u);
-                let guard = matches!(self.step, Step::OverL(_)) && eta > 1e-9;
+            let (mut next, mut chosen) = self.step(columns, &point, &slopes, eta, order);
+            let mut found = columns.loss(&next.u);
+            let guard = matches!(self.step, Step::OverL(_));
+            for _ in 0..HALVINGS {
                 if !(guard && found > value * (1.0 + 1e-12)) {
-                    break (next, chosen, found);
+                    break;
                 }
                 eta *= 0.5;
-            };
+                (next, chosen) = self.step(columns, &point, &slopes, eta, order);
+                found = columns.loss(&next.u);
+            }
             let pairs = next.w.iter().zip(&point.w).chain(next.b.iter().zip(&point.b));
             let moved = pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
             let length = next.w.iter().map(|w| w * w).sum::<f64>().sqrt();
             (point, set, value) = (next, chosen, found);
-            if moved < STILL * length.max(1.0) || !value.is_finite() {
+            if moved < STILL * length.max(columns.outputs.scale) || !value.is_finite() {
                 break;
             }
         }
@@ -178,11 +182,11 @@ impl Solver for ProjGd {
         params
     }
 
-    fn solve(&self, columns: &Columns) -> Answer {
+    fn solve(&self, columns: &Columns) -> Result<Answer> {
         let mut order: Vec<usize> = (0..columns.kept.len()).collect();
         order.sort_by_key(|slot| columns.kept.slots()[*slot].id);
         if columns.free() == 0 {
-            return Answer { model: order, ..Answer::default() };
+            return Ok(Answer { model: order, ..Answer::default() });
         }
         let (point, eta, steps) = self.descend(columns, &order);
         let mut model = self.project(columns, &point.w, &order).1;
@@ -195,7 +199,7 @@ impl Solver for ProjGd {
         if !point.w.iter().all(|w| w.is_finite()) {
             answer.warnings.push("the weights diverged: eta is too large; use eta=1/L".into());
         }
-        answer
+        Ok(answer)
     }
 }
 

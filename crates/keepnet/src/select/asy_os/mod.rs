@@ -234,6 +234,17 @@ impl ColumnSelector for AsyOs {
         })
     }
 
+    fn fitted(&self, see: &mut dyn FnMut(&crate::verdict::Fitted<'_>) -> Result<()>) -> Result<()> {
+        self.with_workers(|workers| {
+            let columns: Vec<&Kept> = workers.iter().flat_map(|worker| worker.kept()).collect();
+            see(&crate::verdict::Fitted {
+                columns: &columns,
+                frame: &self.frame,
+                outputs: &self.outputs,
+            })
+        })
+    }
+
     fn centres(&self) -> bool {
         self.frame.centred()
     }

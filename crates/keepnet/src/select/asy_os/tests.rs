@@ -5,6 +5,7 @@ use crate::block::{ColumnBlock, FeatureId, RawColumn};
 use crate::check::{CheckPolicy, check_block};
 use crate::column::ColumnData;
 use crate::driver::{Driver, Lane, Quiet, RunOptions};
+use crate::loss::LossKind;
 use crate::order::{Order, generator};
 use crate::select::os::{Eta, Os, OsParams};
 use crate::source::Generated;

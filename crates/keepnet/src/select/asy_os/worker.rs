@@ -165,6 +165,10 @@ impl ColumnSelector for Worker {
         Ok(Selection { method: super::INFO.name, ..self.os.selection()? })
     }
 
+    fn fitted(&self, see: &mut dyn FnMut(&crate::verdict::Fitted<'_>) -> Result<()>) -> Result<()> {
+        self.os.fitted(see)
+    }
+
     fn centres(&self) -> bool {
         self.os.centres()
     }

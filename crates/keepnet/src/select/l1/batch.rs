@@ -6,7 +6,7 @@
 use crate::block::FeatureId;
 use crate::budget::Budget;
 use crate::check::CheckedBlock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learn::descent::walk;
 use crate::select::l1::gram::Gram;
 use crate::select::l1::stream::choose;
@@ -42,7 +42,7 @@ pub(in crate::select) trait Solver: Send {
     /// The settings as a result shows them.
     fn params(&self, columns: &Columns) -> Vec<(&'static str, Value)>;
     /// Chooses the model.
-    fn solve(&self, columns: &Columns) -> Answer;
+    fn solve(&self, columns: &Columns) -> Result<Answer>;
 }
 
 /// A method that holds every column until the end.
@@ -83,7 +83,7 @@ impl<S: Solver> ColumnSelector for Batch<S> {
 
     fn finish(&mut self) -> Result<()> {
         if self.answer.is_none() {
-            self.answer = Some(self.solver.solve(&self.columns));
+            self.answer = Some(self.solver.solve(&self.columns)?);
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ impl<S: Solver> ColumnSelector for Batch<S> {
     fn selection(&self) -> Result<Selection> {
         let answer = match &self.answer {
             Some(answer) => answer.clone(),
-            None => self.solver.solve(&self.columns),
+            None => self.solver.solve(&self.columns)?,
         };
         let columns = &self.columns;
         let mut selection =
@@ -100,6 +100,10 @@ impl<S: Solver> ColumnSelector for Batch<S> {
         selection.params = self.solver.params(columns);
         (selection.metrics, selection.warnings) = (answer.metrics, answer.warnings);
         Ok(selection)
+    }
+
+    fn fitted(&self, see: &mut dyn FnMut(&crate::verdict::Fitted<'_>) -> Result<()>) -> Result<()> {
+        self.columns.fitted(see)
     }
 
     fn centres(&self) -> bool {
@@ -182,18 +186,24 @@ impl Whole<'_> {
 }
 
 /// The L1 solution at the lambda of `params`, or at one that leaves `k` weights.
-pub(in crate::select) fn l1(columns: &Columns, params: &L1Params) -> Answer {
+pub(in crate::select) fn l1(columns: &Columns, params: &L1Params) -> Result<Answer> {
     let id = |slot: &usize| -> Option<FeatureId> { columns.kept.slots()[*slot].id };
     let mut slots: Vec<usize> = (0..columns.kept.len()).collect();
     slots.sort_by_key(id);
     let whole = Whole { columns, gram: Gram::default().into(), slots };
     let mut state = State { point: columns.origin(), sizes: vec![0.0; columns.kept.len()] };
     if columns.free() == 0 {
-        return Answer { model: whole.slots, ..Answer::default() };
+        return Ok(Answer { model: whole.slots, ..Answer::default() });
     }
     // Pinned columns and the intercept first: at this lambda nothing else has a weight.
     let pinned = whole.working(&state.point);
-    columns.solve(&mut whole.gram.borrow_mut(), &mut state.point, &pinned, 1.0, LOOSE);
+    columns.solve(
+        &mut whole.gram.borrow_mut(),
+        &mut state.point,
+        &pinned,
+        1.0,
+        LOOSE * columns.outputs.scale,
+    );
     let gradient = columns.gradient(&state.point.u);
     let slopes = columns.slopes(&gradient, &whole.slots);
     let free = slopes.chunks(columns.count()).zip(&whole.slots);
@@ -209,7 +219,10 @@ pub(in crate::select) fn l1(columns: &Columns, params: &L1Params) -> Answer {
     };
     let mut exact = walked.clone();
     whole.solve(&mut exact, lambda, TIGHT);
-    answer(&whole, params, (walked, exact), (lambda, most))
+    if !exact.point.w.iter().chain(&exact.point.b).all(|w| w.is_finite()) {
+        return Err(Error::overflow("the weights of the L1 problem"));
+    }
+    Ok(answer(&whole, params, (walked, exact), (lambda, most)))
 }
 
 fn answer(

@@ -33,6 +33,7 @@ use crate::kernel;
 use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::target::Problem;
+use crate::verdict::Fitted;
 
 pub use settings::L1Params;
 
@@ -99,6 +100,12 @@ impl Columns {
             columns.rescale();
         }
         Ok(columns)
+    }
+
+    /// Shows the held columns to one who checks the model.
+    pub(super) fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
+        let columns: Vec<&Kept> = self.kept.slots().iter().collect();
+        see(&Fitted { columns: &columns, frame: &self.frame, outputs: &self.outputs })
     }
 
     /// Completes the scales after columns came in.

@@ -9,6 +9,7 @@
 //! A sweep over everything, then sweeps over what is not zero until that rests, and so on.
 //! `|A|` flops a changed weight. Source: Friedman, Hastie, Tibshirani 2010.
 
+use crate::error::{Error, Result};
 use crate::kernel;
 use crate::select::l1::norm;
 
@@ -20,6 +21,10 @@ const STEP: f64 = 1.15;
 /// What a slope must have of lambda before its weight is more than zero. That of a copy of a
 /// column in the model is lambda but for rounding, which must not decide whether it has a weight.
 const EDGE: f64 = 1.0 + 5e-9;
+/// Steps of that search, up or down: from any number to any other that f64 holds.
+const SEARCH: usize = 10_000;
+/// Halvings, on the logarithm, of a step to that precision, and some to spare.
+const HALVINGS: usize = 20;
 
 /// The model: matrices row by row, one for all outputs or one each.
 pub(in crate::select) struct Quad {
@@ -116,46 +121,58 @@ impl Quad {
         free: &[bool],
         lambda: f64,
         tolerance: impl Fn(f64) -> f64,
-    ) -> f64 {
+    ) -> Result<f64> {
         let solve = |w: &mut Vec<Vec<f64>>, lambda: f64| {
             let each: Vec<f64> = free.iter().map(|free| if *free { lambda } else { 0.0 }).collect();
             self.descend(w, &each, tolerance(lambda));
+            if !w.iter().flatten().all(|w| w.is_finite()) {
+                return Err(Error::overflow("the weights of the L1 problem"));
+            }
             let zero = |j: &usize| w.iter().all(|w| w[*j] == 0.0);
-            (0..free.len()).filter(|j| free[*j]).any(|j| zero(&j))
+            Ok((0..free.len()).filter(|j| free[*j]).any(|j| zero(&j)))
         };
         let mut high = lambda;
-        let (mut low, mut full, mut at_high);
-        if solve(w, high) {
-            at_high = w.clone();
+        let (mut low, mut full);
+        let mut steps = 0;
+        if solve(w, high)? {
             loop {
-                low = high / STEP;
-                full = at_high.clone();
-                if !solve(&mut full, low) || low < lambda * 1e-4 {
+                (low, full) = (high / STEP, w.clone());
+                steps += 1;
+                if !solve(&mut full, low)? || low < lambda * 1e-4 || steps == SEARCH {
                     break;
                 }
-                (high, at_high) = (low, full);
+                (high, *w) = (low, full.clone());
             }
         } else {
             loop {
                 (low, full) = (high, w.clone());
                 high *= STEP;
-                if solve(w, high) {
+                steps += 1;
+                if solve(w, high)? {
                     break;
                 }
+                if steps == SEARCH || !high.is_finite() {
+                    return Err(Error::overflow("the penalties of the L1 problem"));
+                }
             }
-            at_high = w.clone();
         }
-        while high > low * PRECISION {
-            let middle = (low * high).sqrt();
+        for _ in 0..HALVINGS {
+            if high <= low * PRECISION {
+                break;
+            }
+            let product = low * high;
+            let middle = match product.is_normal() {
+                true => product.sqrt(),
+                false => low.sqrt() * high.sqrt(),
+            };
             let mut state = full.clone();
-            if solve(&mut state, middle) {
-                (high, at_high) = (middle, state);
+            if solve(&mut state, middle)? {
+                (high, *w) = (middle, state);
             } else {
                 (low, full) = (middle, state);
             }
         }
-        *w = at_high;
-        high
+        Ok(high)
     }
 }
 
@@ -198,7 +215,7 @@ mod tests {
         let quad = quad();
         for start in [0.01, 0.2, 5.0] {
             let mut w = vec![vec![0.0; 3]];
-            let lambda = quad.first_zero(&mut w, &[true; 3], start, |l| 1e-9 * l);
+            let lambda = quad.first_zero(&mut w, &[true; 3], start, |l| 1e-9 * l).unwrap();
             let zeros = |w: &[Vec<f64>]| w[0].iter().filter(|w| **w == 0.0).count();
             assert_eq!(zeros(&w), 1, "from {start}: {w:?} at {lambda}");
             let mut less = w.clone();
@@ -219,6 +236,23 @@ mod tests {
             let mut w = vec![vec![0.0; 2]];
             twice.descend(&mut w, &[0.3; 2], 1e-12);
             assert!((w[0][0] - 0.4).abs() < 1e-8 && w[0][1] == 0.0, "{off}: {w:?}");
+        }
+    }
+
+    /// A search from a lambda at the edge of what f64 holds ends; numbers that are none are named.
+    #[test]
+    fn no_search_is_without_end() {
+        for start in [f64::MIN_POSITIVE, 1e-300, 1e300] {
+            let mut w = vec![vec![0.0; 3]];
+            let lambda = quad().first_zero(&mut w, &[true; 3], start, |l| 1e-9 * l).unwrap();
+            assert!(lambda.is_finite() && w[0].iter().any(|w| *w == 0.0), "from {start}");
+        }
+        for broken in [f64::NAN, f64::INFINITY] {
+            let mut quad = quad();
+            quad.lin[0][1] = broken;
+            let mut w = vec![vec![0.0; 3]];
+            let error = quad.first_zero(&mut w, &[true; 3], 0.1, |l| 1e-9 * l).unwrap_err();
+            assert!(error.to_string().contains("no finite numbers"), "{error}");
         }
     }
 }

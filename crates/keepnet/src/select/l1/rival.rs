@@ -1,7 +1,7 @@
 //! What a rival on a stream needs to say of itself; the rest is the same for all of them.
 
 use crate::check::{CheckedBlock, Feature};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::select::l1::stream::Held;
 use crate::select::{ColumnSelector, Outcome, Status};
 use crate::selection::Selection;
@@ -13,6 +13,8 @@ pub(in crate::select) trait Rival: Send {
     const NAME: &'static str;
     /// Whether it moves one weight at a time, so that predictions drift and are made anew.
     const COORDINATES: bool;
+    /// Whether its step is the user's to choose, so that weights that diverge are a warning.
+    const MAY_DIVERGE: bool = false;
 
     /// What it holds.
     fn held(&self) -> &Held;
@@ -33,6 +35,10 @@ impl<R: Rival> ColumnSelector for R {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
         for feature in &block.features {
             out.push(self.arrival(feature)?);
+            if !R::MAY_DIVERGE && !self.held().finite() {
+                let name = format!("feature {:?}", feature.name);
+                return Err(Error::overflow("the weights after it").at(name));
+            }
         }
         Ok(())
     }
@@ -52,6 +58,10 @@ impl<R: Rival> ColumnSelector for R {
         let mut selection = self.held().selection(R::NAME)?;
         self.complete(&mut selection);
         Ok(selection)
+    }
+
+    fn fitted(&self, see: &mut dyn FnMut(&crate::verdict::Fitted<'_>) -> Result<()>) -> Result<()> {
+        self.held().columns.fitted(see)
     }
 
     fn centres(&self) -> bool {

@@ -62,7 +62,8 @@ impl Held {
         let books = Books { lambda, eta, ..Books::default() };
         let (gram, gradient) = (Gram::default(), None);
         let mut held = Self { params, columns, gram, point, gradient, books };
-        held.settle(1.0);
+        // The size of a slope: what is free of a penalty is fitted to a share of it.
+        held.settle(held.columns.outputs.scale);
         Ok(held)
     }
 
@@ -94,6 +95,11 @@ impl Held {
         let tolerance = TOLERANCE * lambda;
         self.columns.solve(&mut self.gram, &mut self.point, &slots, lambda, tolerance);
         self.gradient = None;
+    }
+
+    /// Whether every weight is a number.
+    pub(in crate::select) fn finite(&self) -> bool {
+        self.point.w.iter().chain(&self.point.b).all(|w| w.is_finite())
     }
 
     /// The gradient at the current point.

@@ -39,6 +39,7 @@ use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
 use crate::selection::Selection;
 use crate::snapshot::{Snapshot, decode, encode, ensure};
 use crate::target::Problem;
+use crate::verdict::Fitted;
 
 pub(super) use params::SETTINGS;
 pub use params::{Eta, INFO, OsParams};
@@ -339,6 +340,10 @@ impl ColumnSelector for Os {
         for t in 0..block.features.len() {
             out.push(self.arrival(t, &block.features)?);
         }
+        // A step that the user chose may be too long, of which the result warns; this one may not.
+        if self.params.eta == Eta::Auto && self.diverged() {
+            return Err(Error::overflow("the weights"));
+        }
         Ok(())
     }
 
@@ -364,6 +369,12 @@ impl ColumnSelector for Os {
             selection.warnings.push(DIVERGED.into());
         }
         Ok(selection)
+    }
+
+    fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
+        let columns: Vec<&Kept> = self.model.kept.slots().iter().collect();
+        let Model { frame, outputs, .. } = &self.model;
+        see(&Fitted { columns: &columns, frame, outputs })
     }
 
     fn centres(&self) -> bool {

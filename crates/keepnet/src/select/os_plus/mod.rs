@@ -30,7 +30,7 @@ use crate::budget::Budget;
 use crate::check::{CheckedBlock, Feature};
 use crate::error::{Error, Result};
 use crate::frame::Frame;
-use crate::kept::KeptSet;
+use crate::kept::{Kept, KeptSet};
 use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
@@ -39,6 +39,7 @@ use crate::select::{ColumnSelector, Glance, Glances, Marginal, Outcome, Status, 
 use crate::selection::{Selection, Value};
 use crate::snapshot::{Snapshot, decode, encode};
 use crate::target::{Problem, Task};
+use crate::verdict::Fitted;
 
 use curved::Curved;
 use squared::Squared;
@@ -228,6 +229,11 @@ impl ColumnSelector for OsPlus {
 
     fn glances(&self) -> Option<&dyn Glances> {
         Some(self)
+    }
+
+    fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
+        let columns: Vec<&Kept> = self.core.kept().slots().iter().collect();
+        see(&Fitted { columns: &columns, frame: &self.frame, outputs: &self.outputs })
     }
 
     fn centres(&self) -> bool {

@@ -99,7 +99,7 @@ impl Curved {
         }
         let step = model.swept.times(&slopes);
         let descent: f64 = step.iter().zip(&slopes).map(|(d, s)| d * s).sum();
-        if -descent < 1e-9 * (1e-12 + model.value) {
+        if -descent <= 1e-9 * model.value {
             return;
         }
         let mut length = 1.0;
