@@ -6,7 +6,7 @@ use keepnet::learn::{RowDriver, RowOptions};
 use keepnet::{Driver, Error, FeatureSource, Result, Stream, Task};
 use keepnet_io::result::{Rows, Seconds, row_report, row_target, row_warnings};
 use keepnet_io::{
-    Categorical, Format, Joined, OpenOptions, ProblemSpec, RowSpec, Stack, open_rows,
+    Categorical, Format, Joined, OpenOptions, ProblemSpec, Reading, RowSpec, Stack, open_rows,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -58,6 +58,8 @@ impl Files {
                 .map_or(Ok(Categorical::Refuse), Categorical::parse)?,
             key: self.key.clone(),
             memory,
+            // A mapped file that another process shortens would end the interpreter.
+            reading: Reading::Copied,
             ..OpenOptions::default()
         })
     }

@@ -75,7 +75,8 @@ def _column(rng, n, kind, past):
         case "negative":
             return -3.0 * past
         case "near":
-            spread = past.std() or 1.0
+            # Near a constant it is one with noise, within what the type resolves.
+            spread = past.std() or np.abs(past).max() or 1.0
             return past + 1e-2 * spread * normal
     raise ValueError(kind)
 
@@ -84,11 +85,14 @@ KINDS = ["f64", "f64", "f32", "i8", "u16", "i64", "bool", "rare", "constant", "s
          "negative", "near"]
 
 
-def make(seed, classes=None, weights=False, missing=False, whole=False):
-    """The table of a seed; `classes` is their number, None for a target of numbers."""
+def make(seed, classes=None, weights=False, missing=False, whole=False, copies=True):
+    """The table of a seed; `classes` is their number, None for a target of numbers.
+
+    `whole` is for columns of whole numbers alone, `copies` for columns that say the same.
+    """
     rng = np.random.default_rng(seed)
     n = int(rng.choice([5, 7, 12, 30, 80, 200, 400]))
-    kinds = ["i8", "bool", "rare"] if whole else KINDS
+    kinds = ["i8", "bool", "rare"] if whole else KINDS if copies else KINDS[:10] + ["near"]
     columns, signal = {}, np.zeros(n)
     for j in range(int(rng.integers(5, 13))):
         kind = "f64" if j == 0 and not whole else str(rng.choice(kinds))
@@ -97,7 +101,7 @@ def make(seed, classes=None, weights=False, missing=False, whole=False):
         x = _column(rng, n, kind, past)
         columns[f"{kind}_{j}"] = x
         wide = x.astype(np.float64)
-        if rng.random() < 0.5 and wide.std() > 0:
+        if rng.random() < 0.5 and np.ptp(wide) > 0:
             signal += rng.normal() * (wide - wide.mean()) / wide.std()
     y = signal + 0.3 * rng.normal(size=n)
     if classes:

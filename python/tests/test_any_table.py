@@ -34,6 +34,7 @@ def table_of(seed):
         weights=seed % 3 == 1,
         missing=seed % 5 == 2,
         whole=seed % 9 == 8,
+        copies=seed % 7 < 2,
     )
 
 
@@ -50,7 +51,7 @@ def fits(name, table):
 def settings(name, table):
     """What a method is asked for: settings under which its promises hold, k and a measure."""
     cls, info = CLASSES[name], METHODS[name]
-    chosen = {}
+    chosen = {"task": "classification" if table.classes else "regression"}
     if "k" in cls._defaults:
         chosen["k"] = max(1, min(4, table.rows - 3, len(table.columns)))
     if "products" in cls._settings:
@@ -84,11 +85,11 @@ def fit(name, X, table, **more):
 
 
 def attempt(call):
-    """A result, or None where it was refused."""
+    """A result, or why it was refused."""
     try:
         return call()
-    except Refused:
-        return None
+    except Refused as why:
+        return str(why)
 
 
 def by_name(result, table):
@@ -118,16 +119,36 @@ def prediction(result, table):
 
 def tie(a, b):
     """Whether scores tie within 1e-9."""
+    if a is None or b is None:
+        return a is b
     return abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1e-300)
+
+
+def spanned(table):
+    """Whether some columns say what others of the table say, to 1e-3 of a deviation.
+
+    A penalised method then has more than one best answer, and least squares loses digits: the
+    condition number of the standardised Gram is above 1e6.
+    """
+    X = np.nan_to_num(table.wide())
+    X = X[:, np.ptp(X, axis=0) > 0]
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    return table.rows <= Z.shape[1] + 1 or np.linalg.cond(Z) > 1e3
 
 
 def assert_same(got, want, table, what):
     """The same set, but for features that tie, and the same predictions to 1e-6."""
-    if want is None or got is None:
-        assert got is None and want is None, f"{what}: refused in one and not in the other"
+    if isinstance(got, str) or isinstance(want, str):
+        both = isinstance(got, str) and isinstance(want, str)
+        # Whether columns depend on each other is a matter of the last digit.
+        close = "linearly dependent" in f"{got if isinstance(got, str) else want}"
+        assert both or close and spanned(table), f"{what}: one is refused: {got} {want}"[:300]
         return
     a, b = by_name(got, table), by_name(want, table)
-    lost, new = (sorted(x[name][1] for name in x.keys() - y.keys()) for x, y in ((b, a), (a, b)))
+    lost, new = ([x[name][1] for name in sorted(x.keys() - y.keys())] for x, y in ((b, a), (a, b)))
+    if spanned(table):
+        return
+    lost, new = sorted(lost, key=str), sorted(new, key=str)
     tied = len(lost) == len(new) and all(map(tie, lost, new))
     assert tied, f"{what}: {sorted(a)} instead of {sorted(b)}, scores {new} and {lost}"
     if lost:
@@ -161,10 +182,16 @@ def test_every_container_gives_the_same(seed):
             continue
         want = attempt(lambda: fit(name, forms["numpy F f64"](), table))
         for form in sample(seed + turn, list(forms), 4):
-            if "polars" in form and METHODS[name]["rows"] or "dictionary" in form and METHODS[name]["rows"]:
-                continue
             got = attempt(lambda: fit(name, forms[form](), table))
             assert_same(got, want, table, labelled(name, table, form))
+            # All of f64, side by side or not: the same numbers in the same order.
+            if form in ("numpy C f64", "numpy steps"):
+                assert digits(got) == digits(want), labelled(name, table, f"digits of {form}")
+
+
+def digits(result):
+    """All of a result that is the same in every run."""
+    return result if isinstance(result, str) else {k: v for k, v in result.items() if k != "run"}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -204,35 +231,34 @@ def test_files_and_the_program_give_the_same(seed, folder):
         chosen = settings(name, table)
         k = chosen.pop("k", None)
         form = list(paths)[(seed + turn) % 3]
-        task = "classification" if table.classes else "regression"
 
         def from_file():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
                     return keepnet.select(
-                        paths[form], "target", k=k, method=name, task=task, **chosen, **more
+                        paths[form], "target", k=k, method=name, **chosen, **more
                     ).result_
                 except ValueError as error:
                     raise Refused(str(error)) from error
 
         got = attempt(from_file)
         assert_same(got, want, table, labelled(name, table, form))
-        if PROGRAM.exists() and got is not None:
-            said = program(name, table, paths[form], task)
+        if PROGRAM.exists() and not isinstance(got, str):
+            said = program(name, table, paths[form])
             assert_same(said, got, table, labelled(name, table, f"the program on {form}"))
 
 
-def program(name, table, path, task):
+def program(name, table, path):
     """The result of the command line."""
     chosen = settings(name, table)
-    flags = ["--method", name, "--task", task, "--output", "-", "--quiet"]
+    flags = ["--method", name, "--output", "-", "--quiet"]
     if table.weight is not None:
         flags += ["--sample-weight", "weight"]
     for key, value in chosen.items():
         if key == "k":
             flags += ["-k", str(value)]
-        elif key in ("groups", "missing"):
+        elif key in ("groups", "missing", "task"):
             flags += [f"--{key}", value]
         else:
             flags += ["--set", f"{CLASSES[name]._settings[key]}={value}"]
@@ -257,27 +283,29 @@ def test_relations_that_are_promised_hold(seed):
         if not fits(name, table):
             continue
         kept = METHODS[name]["promises"]["kept"]
-        want = attempt(lambda: fit(name, X, table, n_jobs=1))
+        # On rows the mean that fills a hole is that of the rows before, as the docs say.
+        zero = {"missing": "zero"} if METHODS[name]["rows"] and table.missing() else {}
+        want = attempt(lambda: fit(name, X, table, n_jobs=1, **zero))
         if "threads" in kept:
-            got = attempt(lambda: fit(name, X, table, n_jobs=2))
-            drop = lambda r: None if r is None else {k: v for k, v in r.items() if k != "run"}
-            assert drop(got) == drop(want), labelled(name, table, "two threads")
+            got = attempt(lambda: fit(name, X, table, n_jobs=2, **zero))
+            assert digits(got) == digits(want), labelled(name, table, "two threads")
         if "row-order" in kept:
             other = table.take(order)
-            got = attempt(lambda: fit(name, np.asfortranarray(other.wide()), other))
-            assert_same_rows(got, want, table, labelled(name, table, "rows in another order"))
+            got = attempt(lambda: fit(name, np.asfortranarray(other.wide()), other, **zero))
+            assert_same(got, want, table, labelled(name, table, "rows in another order"))
         if "doubled" in kept:
             weight = np.ones(table.rows) if table.weight is None else table.weight
             heavy = tables.Table(seed, table.columns, table.y, 2 * weight, table.classes)
             double = tables.Table(seed, table.columns, table.y, weight, table.classes).take(twice)
+            more = {**same_k(name, table), **zero}
             heavy_, double_ = (
-                attempt(lambda t=t: fit(name, np.asfortranarray(t.wide()), t, **same_k(name, table)))
+                attempt(lambda t=t: fit(name, np.asfortranarray(t.wide()), t, **more))
                 for t in (heavy, double)
             )
             # Twice the rows may be enough where the rows were not.
-            if heavy_ is not None and double_ is not None:
-                assert_same_rows(heavy_, double_, table, labelled(name, table, "rows twice"))
-        if METHODS[name]["has_loss"] and not METHODS[name]["rows"] and want is not None:
+            if not isinstance(heavy_, str) and not isinstance(double_, str):
+                assert_same(heavy_, double_, table, labelled(name, table, "rows twice"))
+        if METHODS[name]["has_loss"] and not METHODS[name]["rows"]:
             weight = np.ones(table.rows) if table.weight is None else table.weight
             for scale in (1e-3, 1e3):
                 scaled = tables.Table(seed, table.columns, table.y, scale * weight, table.classes)
@@ -288,11 +316,6 @@ def test_relations_that_are_promised_hold(seed):
 def same_k(name, table):
     """The size that is asked for does not follow the rows."""
     return {"k": settings(name, table)["k"]} if "k" in CLASSES[name]._defaults else {}
-
-
-def assert_same_rows(got, want, table, what):
-    """Coefficients belong to features, so any rows may be predicted to compare them."""
-    assert_same(got, want, table, what)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -309,13 +332,14 @@ def test_the_model_is_that_of_least_squares(seed):
         if not fits(name, table) or "fit" not in METHODS[name]["promises"]["kept"]:
             continue
         result = attempt(lambda: fit(name, np.asfortranarray(X), table))
-        if result is None or (result["params"].get("loss") or "squared") != "squared":
+        if isinstance(result, str) or (result["params"].get("loss") or "squared") != "squared":
             continue
         chosen = [f["index"] for f in result["selected"]]
         if not chosen:
             continue
         Z = centred[:, chosen] / centred[:, chosen].std(axis=0)
-        if np.linalg.cond(root * Z) > 1e3:
+        # The refit has a ridge of 1e-10, as the docs say: it costs 1e-10 times the Gram's condition.
+        if np.linalg.cond(root * Z) > 1e2:
             continue
         best = np.linalg.lstsq(root * Z, root[:, 0] * y, rcond=None)[0]
         theirs = prediction(result, table)[:, 0]
@@ -338,7 +362,7 @@ def test_counts_are_those_made_by_hand(seed):
             continue
         more = {"missing": "drop-feature"} if table.missing() else {}
         result = attempt(lambda: fit(name, np.asfortranarray(X), table, **more))
-        if result is None:
+        if isinstance(result, str):
             continue
         what = labelled(name, table, "counts")
         holes = np.isnan(X).any(axis=0)

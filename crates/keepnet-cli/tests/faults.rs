@@ -242,15 +242,13 @@ fn an_output_that_is_an_input_is_refused_before_the_run() {
             "--external",
         ),
     ] {
-        println!("{call}");
         folder.run(&call).refused(2, &["which is read as", word]);
         assert_eq!(contents(folder.0.path()), before, "{call}");
     }
     // Standard input that comes from a file is a file that is read.
-    let stdin = File::open(folder.path("x.csv")).unwrap();
     let mut command = folder.command("select - --format csv --target y -k 1 --output x.csv");
-    Called::new(&command.stdin(stdin).output().unwrap()).refused(2, &["which is read as"]);
-    assert_eq!(contents(folder.0.path()), before);
+    command.stdin(File::open(folder.path("x.csv")).unwrap());
+    Called::new(&command.output().unwrap()).refused(2, &["which is read as"]);
 }
 
 #[test]
@@ -432,4 +430,21 @@ fn control_characters_in_names_are_written_out() {
     assert_eq!(found, ["a", name, "c\nd"]);
     folder.run("select x.csv --target y -k 3 --quiet --output r.csv").fine();
     assert!(folder.read("r.csv").contains(name) && folder.read("r.csv").contains("\"c\nd\""));
+}
+
+#[test]
+fn a_forged_checkpoint_of_a_comparison_is_refused() {
+    let folder = folder();
+    let call = "compare x.csv --target y --methods os,saola -k 1 --splits 3 --quiet \
+                --checkpoint c.journal";
+    // It ends after its passes, for want of a file that is read then.
+    folder.run(&format!("{call} --external gone=none.csv")).refused(1, &["none.csv"]);
+    let journal = folder.read("c.journal");
+    for (from, to) in [("\"split\":1", "\"split\":7"), ("\"entrant\":1", "\"entrant\":9")] {
+        assert!(journal.contains(from), "{journal}");
+        folder.write("c.journal", journal.replace(from, to));
+        folder.run(call).refused(1, &["no method or split"]);
+    }
+    folder.write("c.journal", &journal);
+    folder.run(call).fine();
 }

@@ -87,11 +87,7 @@ fn many_keys_stay_within_the_memory() {
 #[test]
 fn rows_of_parquet_stay_within_the_memory() {
     let folder = Folder::new();
-    let made = folder.run("generate l0 --set p=400 --set n=30000 --output x.parquet");
-    if made.code != 0 {
-        folder.run("generate --list").fine();
-    }
-    made.fine();
+    folder.run("generate wide --set p=400 --set n=30000 --output x.parquet").fine();
     let free = folder.select("x.parquet --target y -k 5 --method olsth");
     let words = "x.parquet --target y -k 5 --method olsth --memory 120MB";
     let Some((peak, least)) = peak(&folder, words) else { return };

@@ -129,7 +129,8 @@ fn rows_of_other_files_join_by_key() {
         folder.select(&format!("x.csv --key id --target side.csv:y --covar side.csv:age {base}"));
     // Row 7 has no match and is left out.
     assert_eq!(by_key["rows"]["used"], ROWS - 1);
-    assert_eq!(by_key["rows"]["masked_target"], 1);
+    assert_eq!(by_key["rows"]["unmatched"], 1);
+    assert_eq!(by_key["rows"]["masked_target"], 0);
     assert_eq!(by_key["rows"]["matched_by"], "key id");
     let names: Vec<String> = weights(&by_key).into_iter().map(|w| w.0).collect();
     assert_eq!(names, ["a", "age", "b"]);

@@ -21,7 +21,7 @@ mod worker;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -100,21 +100,21 @@ fn fuzz(args: &RunArgs) -> Result<usize, String> {
     let rounds = names.len().div_ceil(jobs) as f64;
     let share = Duration::from_secs_f64(args.seconds as f64 / rounds);
     let mut waiting: VecDeque<&str> = names.into();
-    let mut running: Vec<(Target, Instant)> = Vec::new();
+    let mut running: Vec<Target> = Vec::new();
     let (mut tried, mut failed) = (0, 0);
     let said = |error: std::io::Error| error.to_string();
     while !waiting.is_empty() || !running.is_empty() {
         while running.len() < jobs
             && let Some(name) = waiting.pop_front()
         {
-            running.push((Target::start(name, &plan).map_err(said)?, Instant::now()));
+            running.push(Target::start(name, &plan).map_err(said)?);
         }
         std::thread::sleep(Duration::from_millis(50));
         let mut still = Vec::with_capacity(jobs);
-        for (mut target, begun) in running {
+        for mut target in running {
             let done = target.look(&plan).map_err(said)?;
-            if !done && begun.elapsed() < share {
-                still.push((target, begun));
+            if !done && !target.had(share) {
+                still.push(target);
                 continue;
             }
             target.end();

@@ -52,6 +52,8 @@ pub struct Target {
     first: u64,
     at: u64,
     since: Instant,
+    // When the first input was tried: states are made before that.
+    begun: Option<Instant>,
     /// Inputs tried, and how many of them the program took.
     pub tried: u64,
     pub accepted: u64,
@@ -80,6 +82,7 @@ impl Target {
             first: 0,
             at: 0,
             since: Instant::now(),
+            begun: None,
             tried: 0,
             accepted: 0,
             before: 0,
@@ -92,19 +95,21 @@ impl Target {
         let text = std::fs::read_to_string(self.folder.path().join("progress")).unwrap_or_default();
         let mut numbers = text.split(' ').map_while(|n| n.parse::<u64>().ok());
         if let (Some(at), Some(accepted)) = (numbers.next(), numbers.next()) {
-            if at != self.at {
+            if at != self.at || self.begun.is_none() {
                 (self.at, self.since) = (at, Instant::now());
             }
+            self.begun.get_or_insert_with(Instant::now);
             self.tried = at;
             self.accepted = self.before + accepted;
         }
+        let patience = if self.begun.is_some() { PATIENCE } else { 10 * PATIENCE };
         let ended = self.child.try_wait()?;
         let what = match ended {
             Some(status) => match fault(self.folder.path(), status) {
                 None => return Ok(true),
                 Some(what) => what,
             },
-            None if self.since.elapsed() < PATIENCE => return Ok(false),
+            None if self.since.elapsed() < patience => return Ok(false),
             None => {
                 self.child.kill()?;
                 self.child.wait()?;
@@ -150,6 +155,11 @@ impl Target {
         Ok(())
     }
 
+    /// Whether inputs were tried for as long as this.
+    pub fn had(&self, share: Duration) -> bool {
+        self.begun.is_some_and(|begun| begun.elapsed() >= share)
+    }
+
     /// Ends the worker.
     pub fn end(&mut self) {
         let _ = self.child.kill();
@@ -161,7 +171,6 @@ fn begin(name: &str, folder: &Path, plan: &Plan, first: u64) -> std::io::Result<
     for file in ["panic", "progress", "call"] {
         let _ = std::fs::remove_file(folder.join(file));
     }
-    std::fs::write(folder.join("progress"), format!("{first} 0"))?;
     let (seed, first, most) = (plan.seed.to_string(), first.to_string(), plan.most.to_string());
     limited(&["work", name, &seed, &first, &most], folder)
 }

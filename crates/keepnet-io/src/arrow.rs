@@ -189,9 +189,9 @@ impl Table for Arrow {
         if self.columns[at].kind != ColumnKind::Text {
             return numbers(self, at);
         }
-        let mut values = Vec::with_capacity(self.rows);
+        let (mut values, mut held) = (Vec::new(), self.batches.meter.take(0, "")?);
         self.each(&[at], |_, parts| {
-            guarded(|| parts.iter().try_for_each(|part| as_text(*part, &mut values)))
+            guarded(|| parts.iter().try_for_each(|part| as_text(*part, &mut values, &mut held)))
         })?;
         Ok(SeriesValues::Text(values))
     }

@@ -8,6 +8,7 @@ use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
 
 use crate::dataset::ColumnKind;
 use crate::growing::{finish, push_integers};
+use crate::memory::Charge;
 
 /// What an Arrow type holds.
 pub(crate) fn kind(data_type: &DataType) -> ColumnKind {
@@ -97,24 +98,39 @@ fn push<T: ArrowPrimitiveType>(
     }
 }
 
-/// Appends an array of text.
-pub(crate) fn as_text(array: &dyn Array, out: &mut Vec<Option<String>>) -> Result<()> {
-    let own = |v: Option<&str>| v.map(String::from);
+/// Appends an array of text; what that takes is added to `held`, as few bytes of a file may stand
+/// for many texts.
+pub(crate) fn as_text(
+    array: &dyn Array,
+    out: &mut Vec<Option<String>>,
+    held: &mut Charge,
+) -> Result<()> {
+    fn extend<'a>(
+        texts: impl Iterator<Item = Option<&'a str>>,
+        out: &mut Vec<Option<String>>,
+        held: &mut Charge,
+    ) -> Result<()> {
+        for text in texts {
+            held.grow(48 + text.map_or(0, str::len) as u64, "a column of text")?;
+            out.push(text.map(String::from));
+        }
+        Ok(())
+    }
     match array.data_type() {
-        DataType::Utf8 => out.extend(array.as_string::<i32>().iter().map(own)),
-        DataType::LargeUtf8 => out.extend(array.as_string::<i64>().iter().map(own)),
-        DataType::Utf8View => out.extend(array.as_string_view().iter().map(own)),
+        DataType::Utf8 => extend(array.as_string::<i32>().iter(), out, held),
+        DataType::LargeUtf8 => extend(array.as_string::<i64>().iter(), out, held),
+        DataType::Utf8View => extend(array.as_string_view().iter(), out, held),
         DataType::Dictionary(..) => {
             let coded = array.as_any_dictionary();
             let mut levels = Vec::new();
-            as_text(coded.values().as_ref(), &mut levels)?;
+            as_text(coded.values().as_ref(), &mut levels, held)?;
             let keys = coded.normalized_keys();
-            for (row, key) in keys.into_iter().enumerate() {
+            let text = |(row, key): (usize, usize)| {
                 let there = coded.keys().is_valid(row);
-                out.push(if there { levels.get(key).cloned().flatten() } else { None });
-            }
+                levels.get(key).filter(|_| there).and_then(|level| level.as_deref())
+            };
+            extend(keys.into_iter().enumerate().map(text), out, held)
         }
-        other => return Err(Error::Data(format!("an array of {other} is no column of text"))),
+        other => Err(Error::Data(format!("an array of {other} is no column of text"))),
     }
-    Ok(())
 }

@@ -29,7 +29,7 @@ pub(crate) struct Batches {
     pub(crate) rows: usize,
     /// Whether arrays can point into the file as it is mapped.
     pub(crate) in_place: bool,
-    meter: Meter,
+    pub(crate) meter: Meter,
 }
 
 impl Batches {

@@ -16,10 +16,12 @@ use arrow_ipc::{CompressionType, Message, MetadataVersion, RecordBatch, root_as_
 use arrow_schema::{DataType, Field, Fields, UnionMode};
 use keepnet::{Error, Result};
 
+use crate::guard::one_line;
 use crate::mapped::Contents;
 
 /// What is wrong with a file.
 pub(crate) fn damaged(error: impl std::fmt::Display) -> Error {
+    let error = one_line(error);
     Error::Data(format!("the Arrow file cannot be read ({error}); it may be truncated"))
 }
 

@@ -167,7 +167,7 @@ impl Reader {
             columns.map(|(c, name)| ColumnInfo { name, kind: kind(c), file: 0 }).collect();
         let levels = self.levels.into_iter().map(Levels::list).collect();
         let _charges = self.described.into_iter().chain([self.texts]).collect();
-        let (fingerprint, unnamed) = (print.finish(), self.unnamed);
-        RowTable { store, columns, levels, fingerprint, unnamed, _charges }
+        let (fingerprint, unnamed, meter) = (print.finish(), self.unnamed, self.place.meter);
+        RowTable { store, columns, levels, fingerprint, unnamed, meter, _charges }
     }
 }

@@ -59,22 +59,25 @@ pub fn open(inputs: &[String], options: &OpenOptions) -> Result<Dataset> {
     for file in &files {
         place.go_on()?;
         let table = open_file(file, options, &place)?;
-        rows_fit(table.rows(), &place).map_err(|e| e.at(file))?;
+        rows_fit(table.rows(), &place, !options.key.is_empty()).map_err(|e| e.at(file))?;
         tables.push(table);
     }
     let (table, unmatched) = join(tables, &files, options)?;
     Ok(Dataset { table, files, options: options.clone(), unmatched })
 }
 
-/// Bytes of a row beside the features: its target, weight, key and place.
+/// Bytes of a row beside the features: its target, weight and place.
 const ROW: u64 = 32;
+/// Bytes of its key, and of that in the map that rows are found by.
+const KEY: u64 = 128;
 
 /// Refuses a table whose rows alone, as many as it claims, do not fit.
-fn rows_fit(rows: usize, place: &Place) -> Result<()> {
+fn rows_fit(rows: usize, place: &Place, keys: bool) -> Result<()> {
+    let bytes = if keys { ROW + KEY } else { ROW };
     if rows >= u32::MAX as usize {
         return Err(Error::Unsupported(format!("{rows} rows; at most {} are read", u32::MAX - 1)));
     }
-    place.meter.take(rows as u64 * ROW, &format!("the target of {rows} rows")).map(drop)
+    place.meter.take(rows as u64 * bytes, &format!("the target of {rows} rows")).map(drop)
 }
 
 fn open_file(path: &str, options: &OpenOptions, place: &Place) -> Result<Arc<dyn Table>> {

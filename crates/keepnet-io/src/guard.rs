@@ -30,9 +30,14 @@ pub(crate) fn guarded<T>(decode: impl FnOnce() -> Result<T>) -> Result<T> {
     let result = catch_unwind(AssertUnwindSafe(decode));
     SILENT.set(before);
     result.unwrap_or_else(|panic| {
-        let what: String = said(&*panic).split_whitespace().collect::<Vec<_>>().join(" ");
+        let what = one_line(said(&*panic));
         Err(Error::Data(format!("the file is damaged: its decoder gave up ({what})")))
     })
+}
+
+/// What a decoder says, in one line.
+pub(crate) fn one_line(text: impl std::fmt::Display) -> String {
+    text.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn said(panic: &(dyn Any + Send)) -> &str {

@@ -67,7 +67,8 @@ fn read(mut input: TextInput, place: &Place) -> Result<Arc<dyn Table>> {
     let levels = reader.levels.into_iter().map(Levels::list).collect();
     let fingerprint = print.finish();
     let _charges = vec![reader.described, reader.texts];
-    Ok(Arc::new(RowTable { store, columns, levels, fingerprint, unnamed: false, _charges }))
+    let (unnamed, meter) = (false, place.meter.clone());
+    Ok(Arc::new(RowTable { store, columns, levels, fingerprint, unnamed, meter, _charges }))
 }
 
 /// Bytes that a byte of an object becomes at most: a key and a value out of six.

@@ -15,7 +15,8 @@ const UNKNOWN: u64 = 16 << 30;
 /// A few small files can be described under any limit.
 const FLOOR: u64 = 4 << 20;
 
-/// A quarter of the machine's memory, or of the control group's limit where that is less.
+/// A quarter of the machine's memory, or of the control group's or process's limit where that is
+/// less.
 pub(crate) fn default_limit() -> u64 {
     machine() / 4
 }
@@ -25,7 +26,14 @@ fn machine() -> u64 {
     let group = fs::read_to_string("/sys/fs/cgroup/memory.max")
         .ok()
         .and_then(|text| text.trim().parse::<u64>().ok());
-    machine.into_iter().chain(group).min().unwrap_or(UNKNOWN)
+    let process = fs::read_to_string("/proc/self/limits").ok().and_then(|text| space(&text));
+    machine.into_iter().chain(group).chain(process).min().unwrap_or(UNKNOWN)
+}
+
+/// The limit on this process's address space, as `ulimit -v` sets it.
+fn space(limits: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 fn total(meminfo: &str) -> Option<u64> {
@@ -119,6 +127,11 @@ mod tests {
     fn the_total_is_read_in_kibibytes() {
         assert_eq!(total("MemFree: 1 kB\nMemTotal:    2048 kB\n"), None.or(Some(2 << 20)));
         assert_eq!(total("nothing"), None);
+        assert_eq!(
+            space("Max cpu time 1 2 s\nMax address space   6000   7000  bytes\n"),
+            Some(6000)
+        );
+        assert_eq!(space("Max address space   unlimited   unlimited  bytes\n"), None);
     }
 
     #[test]

@@ -108,7 +108,9 @@ impl Array {
         }
         let Self { columns, fingerprint, described, .. } = self;
         let (store, levels, _charges) = (builder.finish(), Vec::new(), vec![described]);
-        Ok(Arc::new(RowTable { store, columns, levels, fingerprint, unnamed: true, _charges }))
+        let (unnamed, meter) = (true, place.meter.clone());
+        let table = RowTable { store, columns, levels, fingerprint, unnamed, meter, _charges };
+        Ok(Arc::new(table))
     }
 
     /// A column of a file that is not mapped, or of numbers that are not used as they stand.

@@ -22,7 +22,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use rayon::prelude::*;
 
 use crate::dataset::{ColumnInfo, ColumnKind};
-use crate::guard::guarded;
+use crate::guard::{guarded, one_line};
 use crate::memory::{Charge, Meter};
 use crate::names::check_unique;
 use crate::parquet_column::{Output, Scratch, append, append_text};
@@ -133,6 +133,7 @@ fn open_file(
 }
 
 pub(crate) fn damaged(error: &ParquetError) -> Error {
+    let error = one_line(error);
     Error::Data(format!("the Parquet file cannot be read ({error}); it may be truncated"))
 }
 

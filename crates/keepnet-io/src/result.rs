@@ -288,7 +288,8 @@ impl Outcome<'_> {
             covariates: selection.covariates.iter().map(|c| self.covariate(c)).collect(),
             intercept: Weights::new(&selection.intercept, self.many()),
             final_loss: selection.loss,
-            substitutions: (!self.of_rows()).then_some(selection.substitutions),
+            substitutions: (!self.of_rows() || selection.substitutions > 0)
+                .then_some(selection.substitutions),
             dropped: self.fates(),
             metrics: Pairs(&selection.metrics),
             trace: (!self.of_rows()).then_some(&lane.trace),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use keepnet::{ColumnBlock, ColumnData, Result};
 
 use crate::dataset::{ColumnInfo, ColumnKind};
-use crate::memory::Charge;
+use crate::memory::{Charge, Meter};
 use crate::series::SeriesValues;
 use crate::store::DenseStore;
 use crate::table::{Table, numbers};
@@ -47,6 +47,7 @@ pub(crate) struct RowTable {
     pub(crate) levels: Vec<Vec<Box<str>>>,
     pub(crate) fingerprint: u64,
     pub(crate) unnamed: bool,
+    pub(crate) meter: Meter,
     /// What the names and texts take.
     pub(crate) _charges: Vec<Charge>,
 }
@@ -68,6 +69,12 @@ impl Table for RowTable {
         let values = numbers(self, at)?;
         match values {
             SeriesValues::Numbers { values, .. } if self.columns[at].kind == ColumnKind::Text => {
+                let length = |v: &f64| match v.is_nan() {
+                    true => 24,
+                    false => 48 + self.levels[at][*v as usize].len() as u64,
+                };
+                let bytes = values.iter().map(length).sum();
+                let _held = self.meter.take(bytes, "a column of text")?;
                 let text = |v: &f64| self.levels[at][*v as usize].to_string();
                 let text = values.iter().map(|v| (!v.is_nan()).then(|| text(v)));
                 Ok(SeriesValues::Text(text.collect()))

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use keepnet::driver::{Dropped, LaneReport, TracePoint};
 use keepnet::frame::Frame;
-use keepnet::refit::Outputs;
 use keepnet::select::asy_os::{Merged, Tally, Worker, merge};
 use keepnet::select::os::OsParams;
+use keepnet::verdict::{self, Fitted};
 use keepnet::{Kept, Problem, Result, RunReport};
 use serde::{Deserialize, Serialize};
 
@@ -63,8 +63,7 @@ pub fn together(
     u: &[f64],
 ) -> Result<RunReport> {
     let frame = Frame::new(problem, params.intercept);
-    let loss = params.loss_for(problem.target.task());
-    let outputs = Outputs::new(problem, loss, params.epsilon, &frame)?;
+    let outputs = params.outputs(problem, &frame)?;
     let workers = reports.len() as u64;
     for (worker, report) in (0..).zip(&mut reports) {
         // A worker has every so many-th feature of the stream.
@@ -89,6 +88,8 @@ pub fn together(
         ours: &ours,
         centres: u,
     })?;
+    let fitted = Fitted { columns: &kept, frame: &frame, outputs: &outputs };
+    verdict::check(problem, &selection, &fitted, &verdict::Constant::default())?;
     selection.warnings.extend(lost(&reports));
     let most = |of: fn(&Report) -> f64| reports.iter().map(of).fold(0.0, f64::max);
     let lane = LaneReport { selection, dropped: dropped(&reports), trace: trace(&reports) };

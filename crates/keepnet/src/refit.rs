@@ -15,7 +15,7 @@ use crate::frame::{Frame, centre};
 use crate::kept::Kept;
 use crate::linalg::{Square, inverse, solve};
 use crate::loss::{Loss, LossKind};
-use crate::target::{Problem, Target};
+use crate::target::{Problem, Target, Task};
 
 /// Ridge of the losses that need one, on unit-variance columns.
 const RIDGE: f64 = 1e-3;
@@ -49,11 +49,33 @@ impl Outputs {
         epsilon: Option<f64>,
         frame: &Frame,
     ) -> Result<Self> {
+        let free = matches!(kind, LossKind::Squared | LossKind::SquaredEpsilon);
+        Self::moved(problem, kind, epsilon, frame, free)
+    }
+
+    /// The same with the target as it came for every loss but the squared one: a recurrence that
+    /// is published with an intercept which starts at 0 depends on where zero is.
+    pub fn as_given(
+        problem: &Problem,
+        kind: LossKind,
+        epsilon: Option<f64>,
+        frame: &Frame,
+    ) -> Result<Self> {
+        Self::moved(problem, kind, epsilon, frame, kind == LossKind::Squared)
+    }
+
+    fn moved(
+        problem: &Problem,
+        kind: LossKind,
+        epsilon: Option<f64>,
+        frame: &Frame,
+        free: bool,
+    ) -> Result<Self> {
         let mut y = problem.target.outputs();
         let mut base = vec![0.0; y.len()];
         let mut offset = problem.offset.clone();
         let mut scale = 1.0;
-        if matches!(kind, LossKind::Squared | LossKind::SquaredEpsilon) {
+        if free {
             let offset = offset.take();
             for (y, base) in y.iter_mut().zip(&mut base) {
                 if let Some(offset) = &offset {
@@ -61,7 +83,14 @@ impl Outputs {
                 }
                 *base = frame.centre(y);
             }
-            scale = y.iter().map(|y| frame.mean_square(y)).fold(0.0, f64::max).sqrt();
+        }
+        if kind.task() != Some(Task::Classification) {
+            let deviation = |y: &Vec<f64>| {
+                let mut y = y.clone();
+                frame.centre(&mut y);
+                frame.mean_square(&y)
+            };
+            scale = y.iter().map(deviation).fold(0.0, f64::max).sqrt();
         }
         let epsilon = epsilon.or_else(|| match &problem.target {
             Target::Numbers(y) => {

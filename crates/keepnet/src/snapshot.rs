@@ -38,6 +38,13 @@ pub fn ensure(fits: bool, what: &str) -> Result<()> {
     }
 }
 
+/// Whether rows that were read back are a lower triangle of `n` columns; `own` is 1 where the
+/// diagonal is among them.
+#[must_use]
+pub fn is_lower(rows: &[Vec<f64>], n: usize, own: usize) -> bool {
+    rows.len() == n && rows.iter().enumerate().all(|(i, row)| row.len() == i + own)
+}
+
 /// What a saved state belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
@@ -61,12 +68,21 @@ impl Identity {
         } else if saved.problem != self.problem {
             "it belongs to another target, weights or rows".into()
         } else if saved.settings != self.settings {
-            format!("it was made with other settings ({} now {})", saved.settings, self.settings)
+            let (then, now) =
+                (others(&saved.settings, &self.settings), others(&self.settings, &saved.settings));
+            format!("it was made with other settings ({then}, now {now})")
         } else {
             return Ok(());
         };
         Err(Error::Snapshot(format!("{reason}; remove the file to start afresh")))
     }
+}
+
+/// The words of `a` that `b` has not.
+fn others(a: &str, b: &str) -> String {
+    let there: Vec<&str> = b.split(' ').collect();
+    let words: Vec<&str> = a.split(' ').filter(|word| !there.contains(word)).collect();
+    if words.is_empty() { "nothing else".into() } else { words.join(" ") }
 }
 
 const MAGIC: &[u8; 8] = b"keepnet\0";

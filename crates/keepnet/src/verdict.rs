@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! told     the loss that the result names
-//! own      sum_i v_i l(o_i + b + sum_j w_j x_ij, y_i) / W    with the weights and intercepts that it
-//!          names, on the values as they came, against the target as it came
+//! own      sum_i v_i l(o_i + b + sum_j w_j x_ij, y_i) / W   with the weights and intercepts that
+//!          it names, on the values as they came, against the target as it came
 //! nothing  the loss of the intercepts and covariates alone, fitted as the model is
 //!
 //! told = own       but for rounding
@@ -11,9 +11,10 @@
 //! ```
 //!
 //! A result that fails is a defect of the program and not an answer. Methods without a model have
-//! nothing to compare. Rounding of `own` is bounded a row: with `m_i = |o_i| + |b| + sum |w_j x_ij|`
-//! the prediction is off by at most `(k + 2) eps m_i`, and the loss by its slope times that. Cost:
-//! a pass over the kept columns, and one fit without features a run.
+//! nothing to compare. Rounding of `own` is bounded a row: with
+//! `m_i = |o_i| + |b| + sum |w_j x_ij|` the prediction is off by at most `(k + 2) eps m_i`, and the
+//! loss by its slope times that. Cost: a pass over the kept columns, and one fit without features
+//! a run.
 
 use std::sync::OnceLock;
 
@@ -74,12 +75,14 @@ pub fn check(
     let nothing = constant.loss(fitted)?;
     let (own, rounding) = own_loss(problem, selection, fitted)?;
     let room = SHARE * told.abs() + NOTHING * nothing + rounding;
-    if !((own - told).abs() <= room) {
+    let agrees = (own - told).abs() <= room;
+    if !agrees {
         return Err(Error::Defect(format!(
             "the result names a loss of {told}, but its weights have one of {own}"
         )));
     }
-    if !(told <= nothing * (1.0 + SHARE) + room) {
+    let learnt = told <= nothing * (1.0 + SHARE) + room;
+    if !learnt {
         return Err(Error::Defect(format!(
             "the result has a loss of {told}, above the {nothing} of the model without features"
         )));
@@ -97,10 +100,8 @@ fn own_loss(problem: &Problem, selection: &Selection, fitted: &Fitted<'_>) -> Re
         let mut u = vec![intercept; n];
         let mut size = vec![intercept.abs(); n];
         if let Some(offset) = &problem.offset {
-            for i in 0..n {
-                u[i] += offset[i];
-                size[i] += offset[i].abs();
-            }
+            u.iter_mut().zip(offset).for_each(|(u, o)| *u += o);
+            size.iter_mut().zip(offset).for_each(|(size, o)| *size += o.abs());
         }
         for (kept, coefficient) in &columns {
             let (w, shift) = (coefficient[c], kept.stats.shift);
@@ -111,10 +112,10 @@ fn own_loss(problem: &Problem, selection: &Selection, fitted: &Fitted<'_>) -> Re
             });
         }
         let places = (columns.len() + 2) as f64;
-        for i in 0..n {
+        for (i, ((u, y), size)) in u.iter().zip(y).zip(&size).enumerate() {
             let v = problem.weight.as_ref().map_or(1.0, |v| v[i]);
-            let (value, slope, _) = fitted.outputs.loss.at(u[i], y[i]);
-            let off = places * f64::EPSILON * (size[i] + y[i].abs());
+            let (value, slope, _) = fitted.outputs.loss.at(*u, *y);
+            let off = places * f64::EPSILON * (size + y.abs());
             loss += v * value;
             rounding += v * off * (slope.abs() + fitted.outputs.loss.steepest() * off);
         }

@@ -124,6 +124,9 @@ fn a_forged_file_of_averages_is_refused_or_harmless() {
         let file = saved.to_bytes().unwrap();
         let body = open(&identity, &file).unwrap();
         assert!(SavedAverages::from_bytes(&seal(&identity, body).unwrap()).is_ok());
+        let mut twice = saved.clone();
+        twice.merge(&saved).unwrap();
+        assert_eq!(SavedAverages::from_bytes(&twice.to_bytes().unwrap()).unwrap(), twice);
         let (mut next, mut refused) = (random(13), 0);
         for at in 0..600 {
             let forged = seal(&identity, &forge(body, &mut next)).unwrap();

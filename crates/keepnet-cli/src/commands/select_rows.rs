@@ -20,6 +20,7 @@ use crate::output::{atomic, csv, print, report as report_page, table};
 use crate::run::checkpoint::{self, Checkpoint};
 use crate::run::opening;
 use crate::run::plan::RowPlan;
+use crate::run::progress::Reporter;
 use crate::run::runner::{Learnt, Runner};
 use crate::run::share::RowShare;
 use crate::run::signals::{self, Phase};
@@ -75,6 +76,9 @@ fn refuse(args: &SelectArgs) -> Result<()> {
 
 /// What looks on between blocks.
 struct Watch {
+    reporter: Reporter,
+    /// Rows of the stream, where known.
+    rows: Option<u64>,
     limit: Option<(Instant, Duration)>,
     checkpoint: Option<Checkpoint>,
     stopped: Option<&'static str>,
@@ -86,6 +90,9 @@ struct Watch {
 impl RowObserver for Watch {
     fn progress(&mut self, counts: &RowCounts, learner: &dyn RowLearner) -> Result<Flow> {
         self.course.look(counts, learner);
+        if self.reporter.shows() {
+            self.reporter.show_rows(counts, self.rows, &learner.status());
+        }
         if signals::stop_asked() {
             self.stopped = Some("a signal");
         } else if self.limit.is_some_and(|(start, limit)| start.elapsed() >= limit) {
@@ -203,7 +210,10 @@ fn select(
         let need = plan.need(learner.status().bytes);
         return outputs::dry_run(&source, method, spec, need, args.run.memory()?);
     }
+    let quiet = args.output.quiet || !runner.leads();
     let mut watch = Watch {
+        reporter: Reporter::new(args.output.progress, quiet),
+        rows: source.rows(),
         limit: args.run.time()?.map(|limit| (start, limit)),
         checkpoint: None,
         stopped: None,
@@ -229,6 +239,7 @@ fn select(
     }
     signals::enter(Phase::Selecting);
     let mut report = driver.run(&mut watch)?;
+    watch.reporter.end_rows(&report.counts, &learner.status());
     if runner.rows().is_some() {
         let averages = averages(learner.as_ref(), &problem, "method")?;
         let Some(all) = runner.reduce(Learnt { averages, report })? else { return Ok(()) };

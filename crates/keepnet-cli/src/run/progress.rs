@@ -4,7 +4,8 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use keepnet::Progress;
+use keepnet::learn::RowCounts;
+use keepnet::{Progress, Status};
 use serde::Serialize;
 
 use crate::flags::ProgressKind;
@@ -53,30 +54,61 @@ impl Reporter {
 
     /// Shows progress, at most a few times a second.
     pub fn show(&mut self, progress: &Progress) {
-        if self.bar.is_none() && !self.json {
+        let total = progress.features.map(|features| features * u64::from(progress.scans));
+        self.update((progress.arrived, total), &|pace| line(progress, pace), &|pace| {
+            message(progress, pace)
+        });
+    }
+
+    /// Shows how far a run on rows is; `total` is the rows of the stream, where known.
+    pub fn show_rows(&mut self, counts: &RowCounts, total: Option<u64>, status: &Status) {
+        self.update(
+            (counts.input, total),
+            &|pace| rows_line(counts, total, status, pace),
+            &|pace| rows_message(counts, status, pace),
+        );
+    }
+
+    /// Whether anything is shown.
+    pub fn shows(&self) -> bool {
+        self.bar.is_some() || self.json
+    }
+
+    /// The last line of a run on rows, which knows its rows now, and no bar any more.
+    pub fn end_rows(&mut self, counts: &RowCounts, status: &Status) {
+        self.show_rows(counts, Some(counts.input), status);
+        self.clear();
+    }
+
+    fn update(
+        &mut self,
+        (arrived, total): (u64, Option<u64>),
+        line: &dyn Fn(Pace) -> String,
+        message: &dyn Fn(Pace) -> String,
+    ) {
+        if !self.shows() {
             return;
         }
-        let (first, since) = *self.first.get_or_insert((progress.arrived, Instant::now()));
-        let total = progress.features.map(|features| features * u64::from(progress.scans));
-        let done = total.is_some_and(|total| progress.arrived >= total);
+        let (first, since) = *self.first.get_or_insert((arrived, Instant::now()));
+        let done = total.is_some_and(|total| arrived >= total);
         let pause = PAUSE[usize::from(!self.json)];
         if !done && self.last.is_some_and(|last| last.elapsed() < pause) {
             return;
         }
         self.last = Some(Instant::now());
         let seconds = self.start.elapsed().as_secs_f64();
-        let speed = (progress.arrived > first)
-            .then(|| (progress.arrived - first) as f64 / since.elapsed().as_secs_f64().max(1e-9));
-        let left = total
-            .zip(speed)
-            .map(|(total, speed)| total.saturating_sub(progress.arrived) as f64 / speed);
+        let speed = (arrived > first)
+            .then(|| (arrived - first) as f64 / since.elapsed().as_secs_f64().max(1e-9));
+        let left =
+            total.zip(speed).map(|(total, speed)| total.saturating_sub(arrived) as f64 / speed);
+        let pace = Pace { seconds, speed, left };
         if self.json {
-            aside(&(line(progress, seconds, speed, left) + "\n"));
+            aside(&format!("{}\n", line(pace)));
         }
         if let Some(bar) = &self.bar {
-            bar.set_length(total.unwrap_or(progress.arrived));
-            bar.set_message(message(progress, speed, left));
-            bar.set_position(progress.arrived);
+            bar.set_length(total.unwrap_or(arrived));
+            bar.set_message(message(pace));
+            bar.set_position(arrived);
         }
     }
 
@@ -86,6 +118,37 @@ impl Reporter {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Seconds so far, things a second, and seconds left.
+#[derive(Clone, Copy)]
+struct Pace {
+    seconds: f64,
+    speed: Option<f64>,
+    left: Option<f64>,
+}
+
+/// One JSON line of a run on rows.
+fn rows_line(counts: &RowCounts, total: Option<u64>, status: &Status, pace: Pace) -> String {
+    serde_json::json!({
+        "rows": counts.input,
+        "of": total,
+        "used": counts.used,
+        "kept": status.kept,
+        "loss": status.loss,
+        "bytes": status.bytes,
+        "seconds": round(pace.seconds),
+        "rows_per_second": pace.speed.map(f64::round),
+        "seconds_left": pace.left.map(round),
+    })
+    .to_string()
+}
+
+fn rows_message(counts: &RowCounts, status: &Status, pace: Pace) -> String {
+    let loss = status.loss.map_or(String::new(), |loss| format!(", loss {loss:.4}"));
+    let left = pace.left.map_or(String::new(), |left| format!(", {} left", clock(left)));
+    let speed = pace.speed.map_or(String::new(), |speed| format!(", {} rows/s", short(speed)));
+    format!("{} rows{loss}{speed}{left}", counts.input)
 }
 
 /// One JSON line.
@@ -104,7 +167,8 @@ struct Line {
     seconds_left: Option<f64>,
 }
 
-fn line(progress: &Progress, seconds: f64, speed: Option<f64>, left: Option<f64>) -> String {
+fn line(progress: &Progress, pace: Pace) -> String {
+    let Pace { seconds, speed, left } = pace;
     let line = Line {
         scan: progress.scan + 1,
         scans: progress.scans,
@@ -125,7 +189,8 @@ fn round(seconds: f64) -> f64 {
     (1000.0 * seconds).round() / 1000.0
 }
 
-fn message(progress: &Progress, speed: Option<f64>, left: Option<f64>) -> String {
+fn message(progress: &Progress, pace: Pace) -> String {
+    let Pace { speed, left, .. } = pace;
     let loss = progress.status.loss.map_or(String::new(), |loss| format!(", loss {loss:.4}"));
     let left = left.map_or(String::new(), |left| format!(", {} left", clock(left)));
     let (scan, scans, kept) = (progress.scan + 1, progress.scans, progress.status.kept);

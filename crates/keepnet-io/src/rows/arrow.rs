@@ -216,7 +216,7 @@ impl ChunkReader for Ipc {
                 let rows = step(self.columns.len(), &self.place).min(batch.num_rows() - *done);
                 let part = batch.slice(*done, rows);
                 *done += rows;
-                return chunk(&part, &self.known, &self.columns).map(Some);
+                return chunk(&part, &self.known, &self.columns, &self.place).map(Some);
             }
             self.current = None;
             if let Source::File { batches, .. } = &self.source
@@ -252,7 +252,9 @@ pub(super) fn chunk(
     batch: &RecordBatch,
     at: &[usize],
     columns: &[(String, ColumnKind)],
+    place: &Place,
 ) -> Result<Chunk> {
+    let mut held = place.meter.take(0, "")?;
     let (rows, p) = (batch.num_rows(), columns.len());
     let mut values = vec![f64::NAN; rows * p];
     let mut texts = vec![Vec::new(); p];
@@ -261,7 +263,7 @@ pub(super) fn chunk(
         match columns[c].1 {
             ColumnKind::Text => {
                 let mut list = Vec::new();
-                guarded(|| as_text(array.as_ref(), &mut list))?;
+                guarded(|| as_text(array.as_ref(), &mut list, &mut held))?;
                 let mut codes = std::collections::HashMap::new();
                 for (i, text) in list.into_iter().enumerate() {
                     if let Some(text) = text {

@@ -98,6 +98,11 @@ pub(crate) trait ChunkReader: Send {
 
     /// Bytes that reading takes at most, beside what it holds already.
     fn bytes(&self) -> u64;
+
+    /// Starts again, where that is cheaper than opening the file again.
+    fn rewind(&mut self) -> bool {
+        false
+    }
 }
 
 /// Whether a file has the columns of the first. Where one of them has only missing values in a

@@ -161,7 +161,7 @@ impl ChunkReader for Pages {
             let batch = self.reader.next().transpose();
             batch.map_err(|e| damaged(&ParquetError::ArrowError(e.to_string())))
         })?;
-        batch.map(|batch| chunk(&batch, &self.known, &self.columns)).transpose()
+        batch.map(|batch| chunk(&batch, &self.known, &self.columns, &self.place)).transpose()
     }
 
     fn fingerprint(&self) -> u64 {

@@ -428,8 +428,10 @@ impl SampleSource for RowStream {
         if self.piped() {
             return Err(Error::Unsupported("standard input cannot be read twice".into()));
         }
-        let (path, format) = &self.files[0];
-        self.reader = open_one(path, *format, &self.place)?;
+        if self.file > 0 || !self.reader.rewind() {
+            let (path, format) = &self.files[0];
+            self.reader = open_one(path, *format, &self.place)?;
+        }
         (self.file, self.chunk, self.at, self.row, self.unmatched) = (0, None, 0, 0, 0);
         self.place_sparse();
         Ok(())

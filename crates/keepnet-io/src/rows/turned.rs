@@ -157,6 +157,11 @@ impl ChunkReader for Turned {
     fn bytes(&self) -> u64 {
         3 * 8 * (self.step * self.columns.len()) as u64
     }
+
+    fn rewind(&mut self) -> bool {
+        self.at = 0;
+        true
+    }
 }
 
 /// Gives the codes of a chunk, which are of the whole column, a list of their own.

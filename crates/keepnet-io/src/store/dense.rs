@@ -238,7 +238,8 @@ impl DenseStore {
         for (Shape { rows, columns: there }, stored) in &self.tiles {
             let there = (*there).clamp(first, first + count) - first;
             let (present, absent) = columns.split_at_mut(there);
-            let range = first * rows..(first + there) * rows;
+            // A tile may end before the first of the columns.
+            let range = if there == 0 { 0..0 } else { first * rows..(first + there) * rows };
             match stored {
                 Stored::Memory(Numbers::F32(v)) => append(present, &v[range], *rows),
                 Stored::Memory(Numbers::F64(v)) => append(present, &v[range], *rows),

@@ -215,7 +215,8 @@ impl Pushed {
     pub fn restore(&mut self, state: &[u8]) -> Result<()> {
         type State = (Vec<u8>, Vec<(FeatureId, String, ColumnData)>, u64);
         let (driver, held, next): State = snapshot::decode(state)?;
-        let rows = self.driver.source.rows();
+        // The source of a pushed run has no rows to tell; the problems do.
+        let rows = self.driver.lanes.first().map_or(0, |lane| lane.problem.rows.input());
         let fits = held.iter().all(|(_, _, data)| data.sound() && data.view().rows() == rows);
         snapshot::ensure(fits, "a column that waits has other rows")?;
         self.driver.restore(&driver)?;

@@ -23,7 +23,7 @@ use rand::seq::index::sample;
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
-use super::averaged::{AveragedParams, check_varies};
+use super::averaged::{AveragedParams, check_numbers, check_varies};
 use super::averages::RunningAverages;
 use super::extract::{Extract, ranked};
 use super::fit::Fit;
@@ -115,6 +115,7 @@ impl ActiveSet {
         mut budget: Budget,
     ) -> Result<Self> {
         problem.check()?;
+        check_numbers(&problem, &params)?;
         let p = problem.features();
         let k = params.k.ok_or_else(|| {
             Error::param("k", "not given", "-k K: the Gram of all features does not fit --memory")
@@ -252,8 +253,9 @@ impl ActiveSet {
     fn fit_to(&self, set: &[u32], averages: &RunningAverages) -> Result<Fit> {
         let gram = Self::gram(set, averages)?;
         check_varies(&gram, &self.problem)?;
-        let warnings = pinned::lost(&gram, &self.problem);
+        let mut warnings = pinned::lost(&gram, &self.problem);
         let (pinned, extract) = (Pinned::new(gram, &self.problem)?, self.extract.as_ref());
+        warnings.extend(pinned.warnings(&self.problem));
         let mut notes = pinned.notes(extract)?;
         let chosen = pinned.choose(extract, self.k)?;
         notes.push(("active", set.len().into()));

@@ -18,7 +18,7 @@
 use super::RowLearner;
 use super::extract::{Extract, ranked};
 use super::gcv;
-use super::gram::{Gram, largest, sizes, solve};
+use super::gram::{Gram, gather, largest, sizes, solve};
 use super::ols::check_ridge;
 use super::settings::{SHARED, build, info, optional};
 use crate::budget::Budget;
@@ -75,8 +75,9 @@ impl AnnealedRidge {
             let left = alive.len() as f64 / gram.p() as f64;
             // An exact zero could meet a singular S; a ridge this small changes no ranking.
             let ridge = (first * left.powf(self.params.cool)).max(super::gram::JITTER);
-            let (mut s, xy) = gram.sub(&alive);
-            let size = sizes(&solve(&mut s, &xy, ridge)?);
+            let xy: Vec<Vec<f64>> =
+                gram.xy.iter().map(|xy| alive.iter().map(|j| xy[*j]).collect()).collect();
+            let size = sizes(&solve(|| gather(&gram.s, &alive), &xy, ridge)?);
             let next = ((1.0 - self.params.drop) * alive.len() as f64).ceil() as usize;
             let keep = largest(&size, next.min(alive.len() - 1).max(k));
             let mut stays = vec![false; alive.len()];

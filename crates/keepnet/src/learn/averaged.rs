@@ -37,7 +37,7 @@ pub struct AveragedParams {
     pub choose: Choose,
     /// Forgetting and the width of block products.
     pub averages: AveragesParams,
-    /// Two classes by the logistic loss instead of least squares on -1 and 1.
+    /// Rows are working rows of the logistic loss, whose targets are numbers.
     pub logistic: bool,
 }
 
@@ -113,6 +113,7 @@ impl Averaged {
                     .into(),
             ));
         }
+        check_numbers(&problem, &params)?;
         if problem.outputs() > 1 && !extract.many_outputs() {
             return Err(Error::Unsupported(format!(
                 "{} works on one output, the target has {} classes; use annealed-ridge, ofsa, \
@@ -163,6 +164,7 @@ impl Averaged {
         check_varies(&gram, &self.problem)?;
         let mut warnings = pinned::lost(&gram, &self.problem);
         let pinned = Pinned::new(gram, &self.problem)?;
+        warnings.extend(pinned.warnings(&self.problem));
         let (gram, extract) = (pinned.free(), self.extract.as_ref());
         if gram.p() == 0 {
             return pinned.fit(extract, &[], Vec::new(), warnings);
@@ -304,6 +306,18 @@ impl Numbers for Averaged {
         selection.metrics.push(("rows", rows.into()));
         selection
     }
+}
+
+/// That classes do not meet the logistic loss here, where they would be least squares on -1 and 1.
+pub(crate) fn check_numbers(problem: &RowProblem, params: &AveragedParams) -> Result<()> {
+    if params.logistic && !problem.classes.is_empty() {
+        return Err(Error::Unsupported(
+            "this learner takes numbers, and classes by least squares; make the learner of the \
+             logistic loss with the registry"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
 /// That the target varies, in the words of [`crate::Problem::check`].

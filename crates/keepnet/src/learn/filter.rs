@@ -78,6 +78,8 @@ pub struct RowFilter {
     /// unless means are filled in.
     mean: Vec<f64>,
     present: Vec<u64>,
+    /// Rows that the means are of.
+    averaged: u64,
     /// Hash of the targets and weights that came.
     seen: u64,
 }
@@ -146,7 +148,10 @@ impl RowFilter {
         let sized = |v: Vec<u64>, own: Vec<u64>| if v.len() == own.len() { v } else { own };
         *self = match same {
             true => before,
-            false => Self { mean: own.mean, present: own.present, ..before },
+            false => {
+                let averaged = own.averaged;
+                Self { mean: own.mean, present: own.present, averaged, ..before }
+            }
         };
         self.missing = sized(std::mem::take(&mut self.missing), own.missing);
         self.classes = sized(std::mem::take(&mut self.classes), own.classes);
@@ -250,18 +255,19 @@ impl RowFilter {
 
     /// Counts the present values of a row into the means.
     fn learn_means(&mut self, row: Row<'_>) {
-        let Self { counts, missing, mean, present, .. } = self;
+        let Self { averaged, missing, mean, present, .. } = self;
         row.each(|j, x| {
-            settle(j, counts.used, missing, mean, present);
+            settle(j, *averaged, missing, mean, present);
             if x.is_finite() {
                 present[j] += 1;
                 mean[j] += (x - mean[j]) / present[j] as f64;
             }
         });
+        *averaged += 1;
     }
 
     fn fill(&mut self, row: Row<'_>, y: f64, weight: f64, out: &mut RowBlock) -> Result<()> {
-        let Self { counts, missing, mean, present, .. } = self;
+        let Self { counts, averaged, missing, mean, present, .. } = self;
         let mut value = |j: usize, x: f64| {
             if x.is_finite() {
                 return x;
@@ -270,7 +276,7 @@ impl RowFilter {
             if mean.is_empty() {
                 return 0.0;
             }
-            settle(j, counts.used, missing, mean, present);
+            settle(j, *averaged, missing, mean, present);
             mean[j]
         };
         match row {
@@ -293,8 +299,8 @@ impl RowFilter {
 }
 
 /// Counts the zeros of sparse rows that did not name feature `j` since one last did.
-fn settle(j: usize, used: u64, missing: &[u64], mean: &mut [f64], present: &mut [u64]) {
-    let now = used - missing[j].min(used);
+fn settle(j: usize, rows: u64, missing: &[u64], mean: &mut [f64], present: &mut [u64]) {
+    let now = rows - missing[j].min(rows);
     if present[j] < now {
         mean[j] *= present[j] as f64 / now as f64;
         present[j] = now;

@@ -51,7 +51,8 @@ impl Fit {
         let rss = gram.rss(set, b);
         let variance: f64 = gram.yy.iter().sum();
         // No weights at all would have the loss of the constant model.
-        if !(rss <= variance * (1.0 + 1e-6)) {
+        let sane = rss <= variance * (1.0 + 1e-6);
+        if !sane {
             return Err(Error::Defect(format!(
                 "the model's squared error is {rss}, that of a constant {variance}"
             )));
@@ -86,7 +87,8 @@ impl Fit {
         let model = Model { index, ..self.model.clone() };
         let (error, slack) = averages.error_and_slack(&model);
         let fit = 2.0 * self.loss;
-        if (error - fit).abs() <= slack {
+        // Rounding may take the error of a perfect fit below zero; the loss is then 0.
+        if (error.max(0.0) - fit).abs() <= slack && error.is_finite() {
             return Ok(());
         }
         Err(Error::Defect(format!(
@@ -165,13 +167,12 @@ fn removal_costs(gram: &Gram, set: &[usize], b: &[Vec<f64>]) -> Result<Vec<f64>>
     if m == 0 {
         return Ok(Vec::new());
     }
-    let (mut s, _) = gram.sub(set);
     let units: Vec<Vec<f64>> =
         (0..m).map(|j| (0..m).map(|i| f64::from(u8::from(i == j))).collect()).collect();
-    let inverse = match solve(&mut s, &units, JITTER) {
+    let inverse = match solve(|| gram.sub(set).0, &units, JITTER) {
         Ok(inverse) => inverse,
         // Of features that depend on each other any one can leave at next to no cost.
-        Err(_) => solve(&mut gram.sub(set).0, &units, SINGULAR)?,
+        Err(_) => solve(|| gram.sub(set).0, &units, SINGULAR)?,
     };
     let cost = |j: usize| b.iter().map(|b| 0.5 * b[j] * b[j] / inverse[j][j]).sum();
     Ok((0..m).map(cost).collect())

@@ -193,12 +193,12 @@ mod tests {
         let tri = tridiagonalise(&gram);
         for lambda in [1e-3, 0.4, 20.0] {
             let p = gram.p();
-            let b = solve(&mut gram.s.clone(), &gram.xy, lambda).unwrap();
+            let b = solve(|| gram.s.clone(), &gram.xy, lambda).unwrap();
             let all: Vec<usize> = (0..p).collect();
             let rss = gram.rss(&all, &b);
             let units: Vec<Vec<f64>> =
                 (0..p).map(|j| (0..p).map(|i| f64::from(u8::from(i == j))).collect()).collect();
-            let inverse = solve(&mut gram.s.clone(), &units, lambda).unwrap();
+            let inverse = solve(|| gram.s.clone(), &units, lambda).unwrap();
             let trace: f64 = (0..p).map(|j| inverse[j][j]).sum();
             let room = 1.0 - (p as f64 - lambda * trace + 1.0) / gram.n;
             let want = rss / (room * room);

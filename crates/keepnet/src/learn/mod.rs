@@ -41,6 +41,7 @@ mod pinned;
 mod product;
 pub mod rda;
 pub mod rda_sadmm;
+mod rival;
 pub mod run;
 mod sadmm;
 pub mod saved;

@@ -54,7 +54,7 @@ impl Oalasso {
     }
 
     fn factor(&self, gram: &Gram) -> Result<Vec<f64>> {
-        let pilot = solve(&mut gram.s.clone(), &gram.xy[..1], self.params.ridge)?;
+        let pilot = solve(|| gram.s.clone(), &gram.xy[..1], self.params.ridge)?;
         let floor = 1e-12 * gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
         let unit = gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
         Ok(pilot[0].iter().map(|b| unit / b.abs().max(floor)).collect())

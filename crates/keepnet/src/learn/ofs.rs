@@ -14,7 +14,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
-use super::stream::{Rule, STANDARDISE, Streaming, info, positive, standardised};
+use super::rival::{STANDARDISE, info, positive, standardised};
+use super::stream::{Rule, Streaming};
 use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -96,7 +97,7 @@ pub const INFO: MethodInfo = info(
     "ofs",
     "online feature selection: a perceptron cut to k weights after each mistake",
     "binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Wang, Zhao, Hoi and Jin 2014",
     &[
         SettingInfo { name: "eta", default: "0.2", help: "step, above 0" },
@@ -108,8 +109,15 @@ pub const INFO: MethodInfo = info(
 )
 .promising(Promises::STREAMING_CLASSES);
 
-/// Refuses a target that is not two classes.
-pub(crate) fn two_classes(name: &str, problem: &RowProblem) -> Result<()> {
+/// Refuses a target that is not two classes, and a loss that the rule does not have.
+pub(crate) fn two_classes(name: &str, spec: &MethodSpec, problem: &RowProblem) -> Result<()> {
+    if let Some(loss) = spec.loss.filter(|loss| *loss != LossKind::SquaredHinge) {
+        return Err(Error::Unsupported(format!(
+            "{name} has a rule of its own and cannot follow the {} loss; leave --loss out",
+            loss.name()
+        )));
+    }
+    problem.check()?;
     if problem.task() == Task::Classification && problem.classes.len() == 2 {
         return Ok(());
     }
@@ -117,7 +125,7 @@ pub(crate) fn two_classes(name: &str, problem: &RowProblem) -> Result<()> {
 }
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    two_classes("ofs", problem)?;
+    two_classes("ofs", spec, problem)?;
     let margin = spec.get("margin", 1.0, "0 or 1")?;
     if margin != 0.0 && margin != 1.0 {
         return Err(Error::param("margin", margin, "0 or 1"));

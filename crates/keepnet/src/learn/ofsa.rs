@@ -119,7 +119,8 @@ impl Ofsa {
                 break;
             }
             let value = live.descend(eta, self.params.ridge, &alive);
-            if !(value <= last) && !live.steady(eta, self.params.ridge) {
+            let lower = value <= last;
+            if !lower && !live.steady(eta, self.params.ridge) {
                 return None;
             }
             last = value;

@@ -52,7 +52,7 @@ impl Ols {
     fn every(&self, gram: &Gram) -> Result<Vec<Vec<f64>>> {
         match self.params.ridge {
             0.0 => shortest(gram),
-            ridge => solve(&mut gram.s.clone(), &gram.xy, ridge),
+            ridge => solve(|| gram.s.clone(), &gram.xy, ridge),
         }
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn full(gram: &Gram, ridge: f64) -> Result<Vec<Vec<f64>>> {
     }
     match ridge {
         0.0 => Ok(least_squares(&gram.s, &gram.xy)?.0),
-        ridge => solve(&mut gram.s.clone(), &gram.xy, ridge),
+        ridge => solve(|| gram.s.clone(), &gram.xy, ridge),
     }
 }
 

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::penalty::soft;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, positive, preset};
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, positive, preset};
+use super::stream::{Rule, Streaming};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -75,7 +76,7 @@ pub const INFO: MethodInfo = info(
     "opg",
     "online proximal gradient: a soft threshold after every step",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Duchi and Singer 2009",
     &[
         RATE,

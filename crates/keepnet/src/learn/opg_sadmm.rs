@@ -15,8 +15,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, preset};
 use super::sadmm::{LAMBDA, RHO, Split};
-use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, preset};
+use super::stream::{Rule, Streaming};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;

@@ -28,6 +28,8 @@ const EXPLAINED: f64 = 10.0;
 pub(crate) struct Pinned {
     pub(crate) whole: Gram,
     pins: Vec<usize>,
+    /// Pinned features that those before them span, which are in no model.
+    spanned: Vec<usize>,
     /// `None` where nothing is pinned and all are free.
     free: Option<Free>,
 }
@@ -46,12 +48,24 @@ impl Pinned {
     /// [`lost`].
     pub(crate) fn new(whole: Gram, problem: &RowProblem) -> Result<Self> {
         let place = |j: u32| whole.index.binary_search(&j).ok();
-        let pins: Vec<usize> = problem.pinned().filter_map(place).collect();
+        let (pins, spanned) = independent(&whole, problem.pinned().filter_map(place));
         if pins.is_empty() {
-            return Ok(Self { whole, pins, free: None });
+            return Ok(Self { whole, pins, spanned, free: None });
         }
-        let free = Free::new(&whole, &pins)?;
-        Ok(Self { whole, pins, free: Some(free) })
+        let free = Free::new(&whole, &pins, &spanned)?;
+        Ok(Self { whole, pins, spanned, free: Some(free) })
+    }
+
+    /// A warning for each pinned feature that is left out because others span it.
+    pub(crate) fn warnings(&self, problem: &RowProblem) -> impl Iterator<Item = String> {
+        let name = |j: &usize| &problem.names[self.whole.index[*j] as usize];
+        let say = |j| {
+            format!(
+                "{:?} is always kept, but is collinear with those kept before it and is left out",
+                name(j)
+            )
+        };
+        self.spanned.iter().map(say).collect::<Vec<_>>().into_iter()
     }
 
     /// The problem that a method chooses from.
@@ -154,9 +168,9 @@ impl Pinned {
 }
 
 impl Free {
-    fn new(whole: &Gram, pins: &[usize]) -> Result<Self> {
+    fn new(whole: &Gram, pins: &[usize], spanned: &[usize]) -> Result<Self> {
         let mut pinned = vec![false; whole.p()];
-        pins.iter().for_each(|pin| pinned[*pin] = true);
+        pins.iter().chain(spanned).for_each(|pin| pinned[*pin] = true);
         let n = whole.n - pins.len() as f64;
         if n <= 1.0 {
             return Err(Error::Data(format!(
@@ -208,6 +222,29 @@ impl Free {
         };
         Ok(Self { gram, place, scale })
     }
+}
+
+/// The pins that those before do not span, and the others; by Cholesky, row after row.
+fn independent(whole: &Gram, pins: impl Iterator<Item = usize>) -> (Vec<usize>, Vec<usize>) {
+    let (mut kept, mut spanned) = (Vec::new(), Vec::new());
+    let mut factor: Vec<Vec<f64>> = Vec::new();
+    for pin in pins {
+        let column = whole.column(pin);
+        let mut row: Vec<f64> = Vec::with_capacity(kept.len() + 1);
+        for (line, j) in factor.iter().zip(&kept) {
+            let known: f64 = line.iter().zip(&row).map(|(a, b)| a * b).sum();
+            row.push((column[*j] - known) / line[line.len() - 1]);
+        }
+        let pivot = 1.0 - row.iter().map(|v| v * v).sum::<f64>();
+        if pivot <= EXPLAINED * whole.rounding {
+            spanned.push(pin);
+            continue;
+        }
+        row.push(pivot.sqrt());
+        factor.push(row);
+        kept.push(pin);
+    }
+    (kept, spanned)
 }
 
 /// Rows and columns `keep` over their scales: symmetric to the last digit, unit diagonal.

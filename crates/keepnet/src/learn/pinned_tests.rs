@@ -173,6 +173,34 @@ fn a_feature_that_the_pinned_explain_is_left_out_and_a_constant_one_is_told() {
 }
 
 #[test]
+fn of_collinear_pinned_features_the_earlier_stays_and_the_other_is_told() {
+    // 4 = 2 - 3 + an offset, all three pinned: the model is that of 2 and 3 pinned, without 4.
+    for products in ["f32", "f64"] {
+        let mut columns = columns(400);
+        columns[4] = columns[2].iter().zip(&columns[3]).map(|(a, b)| a - b + 7.0).collect();
+        let run = |always: Vec<u32>, columns: &[Vec<f64>]| {
+            let problem = RowProblem { always, ..RowProblem::regression(columns.len() - 1) };
+            let spec = MethodSpec::k(2).set("products", products);
+            let method = registry::find("annealed-ridge").unwrap();
+            let mut learner =
+                registry::make_rows(method, &spec, &problem, Budget::unlimited()).unwrap();
+            learner.learn_block(&block(columns)).unwrap();
+            learner.selection().unwrap()
+        };
+        let found = run(vec![2, 3, 4], &columns);
+        columns.remove(4);
+        let want = run(vec![2, 3], &columns);
+        assert_eq!(found.always.iter().map(|f| f.id.index).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
+        assert!(found.warnings[0].contains("\"f4\""), "{:?}", found.warnings);
+        assert_eq!(found.indices(), want.indices());
+        for (a, b) in found.always.iter().zip(&want.always) {
+            assert!((a.coefficient[0] - b.coefficient[0]).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
 fn sizes_are_chosen_without_counting_the_pinned() {
     // The target is the sum of 0 to 3 and noise; 2 is pinned, so three are left to find.
     let columns = columns(2000);

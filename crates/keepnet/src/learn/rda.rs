@@ -13,9 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::penalty::soft;
-use super::stream::{
-    PRESET, REGRET, Rule, STANDARDISE, Streaming, info, loss_at, loss_of, positive, preset,
-};
+use super::rival::{PRESET, REGRET, STANDARDISE, info, loss_of, positive, preset};
+use super::stream::{Rule, Streaming, loss_at};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -88,7 +87,7 @@ pub const INFO: MethodInfo = info(
     "rda",
     "regularised dual averaging with the l1 norm",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Xiao 2010",
     &[
         SettingInfo { name: "gamma", default: "0.5", help: "damping over p; published: 5" },

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! All start at zero, and the zeros count as the first term of their means. `rate` defaults to 0.02,
-//! `rho` to 0.1. Cost O(p) a row. Source: Suzuki, ICML 2013 (RDA-ADMM, with the constraint `x = z`),
+//! above 1,000 features to 20 / p, `rho` to 0.1. Cost O(p) a row. Source: Suzuki, ICML 2013 (RDA-ADMM, with the constraint `x = z`),
 //! whose text was not at hand; checked against an implementation that cites it (tyDLin/SPDPEGD on
 //! GitHub, `FL/RDA_ADMM.m`): the same rule with a step that grows as `t` and means of one term
 //! fewer. The slides' regression rows of this rival are not reproduced.
@@ -14,8 +14,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, preset};
 use super::sadmm::{LAMBDA, RHO, Split};
-use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, preset};
+use super::stream::{Rule, Streaming};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
@@ -82,7 +83,7 @@ pub const INFO: MethodInfo = info(
     "O(p) a row",
     "Suzuki 2013",
     &[
-        SettingInfo { name: "rate", default: "0.02", help: "step, growing as sqrt t" },
+        SettingInfo { name: "rate", default: "0.02, or 20 / p", help: "step, growing as sqrt t" },
         RHO,
         LAMBDA,
         STANDARDISE,
@@ -93,7 +94,9 @@ pub const INFO: MethodInfo = info(
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    let split = Split::new(spec, problem, 0.02, 0.1)?;
+    // The first steps have the length of a row, which grows with its features.
+    let rate = 0.02 * (1000.0 / problem.features().max(1) as f64).min(1.0);
+    let split = Split::new(spec, problem, rate, 0.1)?;
     let rule = RdaSadmm { split, sum: vec![0.0; problem.features()], sum0: 0.0 };
     Ok(Box::new(Streaming::new(rule, spec, problem, budget, preset(spec)?)?))
 }

@@ -11,7 +11,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::penalty::soft;
-use super::stream::{loss_at, loss_of, positive, standardised};
+use super::rival::{loss_of, positive, standardised};
+use super::stream::loss_at;
 use crate::error::Result;
 use crate::loss::LossKind;
 use crate::registry::{MethodSpec, SettingInfo};

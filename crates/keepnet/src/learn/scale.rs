@@ -60,7 +60,8 @@ impl Scale {
     }
 
     /// Counts a row in and gives it as a rule is to see it, with the most that it may weigh: a
-    /// standardised row of square length `p` weighs up to 1. `room` holds the row.
+    /// standardised row of square length `p`, and 1 for the intercept, weighs up to 1. `room` holds
+    /// the row.
     pub(super) fn pass<'a>(
         &mut self,
         row: Row<'a>,
@@ -83,7 +84,7 @@ impl Scale {
                         standardise::<f64>(None, share, mean, variance, room);
                     }
                 }
-                let most = room.len() as f64 / kernel::dot(room, room);
+                let most = (room.len() as f64 + 1.0) / (kernel::dot(room, room) + 1.0);
                 (Row::F64(room), most)
             }
         }

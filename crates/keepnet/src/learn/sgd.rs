@@ -13,9 +13,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
-use super::stream::{
-    PRESET, REGRET, Rule, STANDARDISE, Streaming, info, loss_at, loss_of, positive, preset,
-};
+use super::rival::{PRESET, REGRET, STANDARDISE, info, loss_of, positive, preset};
+use super::stream::{Rule, Streaming, loss_at};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
@@ -130,7 +129,7 @@ pub const INFO: MethodInfo = info(
     "sgd",
     "stochastic gradient descent, the k largest weights",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Robbins and Monro 1951",
     &[
         RATE,

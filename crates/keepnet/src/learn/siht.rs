@@ -12,8 +12,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, preset};
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, preset};
+use super::stream::{Rule, Streaming};
 use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
@@ -66,7 +67,7 @@ pub const INFO: MethodInfo = info(
     "siht",
     "stochastic gradient descent that keeps the k largest weights at every row",
     "regression, binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Nguyen, Needell and Woolf 2017",
     &[RATE, POWER, STANDARDISE, PRESET, REGRET],
     make,

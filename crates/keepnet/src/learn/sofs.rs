@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::ofs::two_classes;
-use super::stream::{Rule, STANDARDISE, Streaming, info, positive, standardised};
+use super::rival::{STANDARDISE, info, positive, standardised};
+use super::stream::{Rule, Streaming};
 use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
@@ -88,7 +89,7 @@ pub const INFO: MethodInfo = info(
     "sofs",
     "second-order online feature selection: the k weights of smallest variance",
     "binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Wu, Hoi, Mei and Yu 2017",
     &[
         SettingInfo { name: "r", default: "1", help: "regularisation of the variances, above 0" },
@@ -99,7 +100,7 @@ pub const INFO: MethodInfo = info(
 .promising(Promises::STREAMING_CLASSES);
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    two_classes("sofs", problem)?;
+    two_classes("sofs", spec, problem)?;
     let rule = Sofs {
         w: vec![0.0; problem.features()],
         sigma: vec![1.0; problem.features()],

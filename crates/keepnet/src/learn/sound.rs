@@ -66,7 +66,7 @@ impl RunningAverages {
             && squares
             && shift
             && m.xy.iter().flatten().all(finite)
-            && self.pending.is_sparse() <= m.raw.is_some()
+            && (self.pending.is_empty() || self.pending.is_sparse() == m.raw.is_some())
             && targets.into_iter().all(|(y, w)| check_target(self.classes, *y, *w, 0).is_ok())
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! z = features and, for the squared loss, target in running deviations (`scale`)
 //! margin f = w'z + b0;  slope g = weight * l'(f, y);  the rule moves w, b0 by g z, g
-//! weight = the sample weight over the mean weight so far, at most p / |z|^2
+//! weight = the sample weight over the mean weight so far, at most (p + 1) / (|z|^2 + 1)
 //! progressive loss = mean of l(f_t, y_t) before each update, in the units of the target
 //! regret = progressive loss - loss of the best k-sparse model in hindsight (squared loss)
 //! ```
@@ -19,20 +19,20 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::averages::check_target;
 use super::gram::largest;
+use super::pinned;
+use super::rival::standardised;
 use super::scale::{Moment, Scale};
 use super::{AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract};
 use super::{RowLearner, RunningAverages};
-use super::{pinned, settings};
 use crate::block::FeatureId;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::{Logistic, Loss, LossKind, Squared, SquaredHinge};
-use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
+use crate::registry::MethodSpec;
 use crate::row::{Row, RowBlock, RowProblem, margin};
 use crate::select::Status;
 use crate::selection::{Selected, Selection, Value};
 use crate::snapshot::{self, Snapshot};
-use crate::target::Task;
 
 /// How one row moves a linear model.
 pub(crate) trait Rule: Send + Serialize + DeserializeOwned {
@@ -71,21 +71,6 @@ pub(crate) fn loss_at(kind: LossKind, f: f64, y: f64) -> (f64, f64) {
         _ => Squared.at(f, y),
     };
     (value, slope)
-}
-
-/// The loss that was asked for, or the task's: squared for numbers, logistic for classes.
-pub(crate) fn loss_of(spec: &MethodSpec, problem: &RowProblem) -> Result<LossKind> {
-    let classes = problem.task() == Task::Classification;
-    let kind = spec.loss.unwrap_or(if classes { LossKind::Logistic } else { LossKind::Squared });
-    match kind {
-        LossKind::Squared => Ok(kind),
-        LossKind::Logistic | LossKind::SquaredHinge if classes => Ok(kind),
-        _ => Err(Error::Unsupported(format!(
-            "the {} loss does not go with this method and target; use squared, or logistic or \
-             squared-hinge for classes",
-            kind.name()
-        ))),
-    }
 }
 
 /// A learner around a rule.
@@ -141,8 +126,12 @@ impl<R: Rule> State<R> {
             true => self.target.standard(y),
             false => y,
         };
-        let relative = share * self.rows as f64;
-        self.rule.learn(z, y, relative.min(most), f);
+        // In the first row every z is 0 and in the second of one size: which features a rule would
+        // keep then is rounding.
+        if self.rows > 2 || !self.scale.runs() {
+            let relative = share * self.rows as f64;
+            self.rule.learn(z, y, relative.min(most), f);
+        }
     }
 
     /// The loss of the best constant model of the rows so far.
@@ -241,6 +230,11 @@ impl<R: Rule> Streaming<R> {
         }
         Ok(())
     }
+}
+
+/// A loss for a line of text.
+fn short(loss: f64) -> String {
+    if (1e-3..1e6).contains(&loss) { format!("{loss:.4}") } else { format!("{loss:.3e}") }
 }
 
 /// The error of a model whose numbers are none any more.
@@ -368,9 +362,11 @@ impl<R: Rule> Streaming<R> {
         let worse = loss.filter(|loss| *loss > constant * (1.0 + 1e-9));
         let say = |loss: f64| {
             format!(
-                "the mean loss of {} before each step is {loss:.4}, above {constant:.4} of the best \
-                 constant: it has not learnt from these rows",
-                R::NAME
+                "the mean loss of {} before each step is {}, above {} of the best constant: it has \
+                 not learnt from these rows",
+                R::NAME,
+                short(loss),
+                short(constant)
             )
         };
         let mut warnings: Vec<String> = worse.map(say).into_iter().collect();
@@ -405,68 +401,4 @@ impl<R: Rule> Snapshot for Streaming<R> {
         self.state = state;
         Ok(())
     }
-}
-
-/// Settings shared by the rivals.
-pub(crate) const PRESET: SettingInfo = SettingInfo {
-    name: "preset",
-    default: "tuned",
-    help: "settings not given: tuned, or published as the compared papers appear to have used",
-};
-/// The regret's setting.
-pub(crate) const REGRET: SettingInfo = SettingInfo {
-    name: "regret",
-    default: "false",
-    help: "also report the regret against the best k features in hindsight; takes p^2 memory",
-};
-
-/// Whether rows are standardised.
-pub(crate) const STANDARDISE: SettingInfo = SettingInfo {
-    name: "standardise",
-    default: "true",
-    help: "by running mean and deviation; false takes rows as they are, in O(nnz), as published",
-};
-
-/// Whether rows are to be standardised.
-pub(crate) fn standardised(spec: &MethodSpec) -> Result<bool> {
-    spec.get("standardise", true, "true or false")
-}
-
-/// Whether the published preset was asked for.
-pub(crate) fn preset(spec: &MethodSpec) -> Result<&'static str> {
-    match spec.settings.get("preset").map(String::as_str) {
-        None | Some("tuned") => Ok("tuned"),
-        Some("published") => Ok("published"),
-        Some(other) => Err(Error::param("preset", other, "tuned or published")),
-    }
-}
-
-/// A number setting above 0 with a default by preset.
-pub(crate) fn positive(
-    spec: &MethodSpec,
-    name: &'static str,
-    published: f64,
-    tuned: f64,
-) -> Result<f64> {
-    let default = if preset(spec)? == "published" { published } else { tuned };
-    let value = spec.get(name, default, "a number above 0")?;
-    match value > 0.0 && value.is_finite() {
-        true => Ok(value),
-        false => Err(Error::param(name, value, "a number above 0")),
-    }
-}
-
-/// The registry's entry of a rival.
-pub(crate) const fn info(
-    name: &'static str,
-    summary: &'static str,
-    tasks: &'static str,
-    cost: &'static str,
-    paper: &'static str,
-    own: &'static [SettingInfo],
-    make: super::MakeRows,
-) -> MethodInfo {
-    let averaged = settings::info(name, summary, cost, paper, own, make);
-    let promises = Promises::STREAMING;
-    MethodInfo { tasks, memory: "O(p)", needs_k: true, promises, ..averaged }
 }

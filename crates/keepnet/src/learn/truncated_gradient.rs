@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
 use super::penalty::soft;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, positive, preset};
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, positive, preset};
+use super::stream::{Rule, Streaming};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
@@ -93,7 +94,7 @@ pub const INFO: MethodInfo = info(
     "truncated-gradient",
     "stochastic gradient descent that draws small weights to zero every few rows",
     "regression, binary classification",
-    "O(nnz) a row",
+    "O(p) a row, O(nnz) with standardise=false",
     "Langford, Li and Zhang 2009",
     &[
         RATE,

@@ -13,8 +13,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::RowLearner;
+use super::rival::{PRESET, REGRET, STANDARDISE, info, preset};
 use super::sgd::{Gradient, POWER, RATE};
-use super::stream::{PRESET, REGRET, Rule, STANDARDISE, Streaming, info, preset};
+use super::stream::{Rule, Streaming};
 use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
@@ -76,7 +77,7 @@ pub const INFO: MethodInfo = info(
     "tsgd",
     "stochastic gradient descent that truncates to k weights after a burn-in",
     "regression, binary classification",
-    "O(k + nnz) a row",
+    "O(p) a row, O(k + nnz) with standardise=false",
     "Fan, Gong, Li and Sun 2018",
     &[
         RATE,

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::normal_cutoff;
 use crate::measure::{Evidence, FisherZ, Measure, Side};
+use crate::snapshot::is_lower;
 
 /// Tests of independence given held columns, which are numbered in list order.
 pub trait Conditional: Send {
@@ -172,9 +173,7 @@ impl Conditional for Partial {
     }
 
     fn holds(&self, memory: &Correlations, columns: usize) -> bool {
-        memory.target.len() == columns
-            && memory.lower.len() == columns
-            && memory.lower.iter().enumerate().all(|(i, row)| row.len() == i)
+        memory.target.len() == columns && is_lower(&memory.lower, columns, 0)
     }
 
     fn remove(&self, memory: &mut Correlations, at: usize) {

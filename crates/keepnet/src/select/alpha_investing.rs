@@ -27,6 +27,8 @@
 //! false discovery rate (Foster and Stine, JRSS-B 70, 2008) is stated for a loss of
 //! `a / (1 - a)`: `E[false] / (E[accepted] + eta) <= payout` with `eta = W_0 / payout`.
 
+mod settings;
+
 use crate::budget::Budget;
 use crate::check::{CheckedBlock, Feature, offset};
 use crate::column::ColumnData;
@@ -35,13 +37,14 @@ use crate::frame::centre;
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::student_two_sided;
 use crate::measure::{Evidence, FisherZ, Measure, Side, numeric_target};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::shelf::Shelf;
-use crate::select::statistical::{self, Rules};
+use crate::select::statistical::Rules;
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
-use crate::snapshot::{self, Snapshot, ensure};
+use crate::snapshot::{self, Snapshot, ensure, is_lower};
 use crate::target::Problem;
+
+pub use settings::ALPHA_INVESTING;
 
 /// Share of a column's variance below which it is a combination of the model's columns.
 const COLLINEAR: f64 = 1e-10;
@@ -373,6 +376,14 @@ impl ColumnSelector for AlphaInvesting {
     }
 
     fn selection(&self) -> Result<Selection> {
+        let most = self.nothing / EXPLAINED;
+        let learnt = self.rss <= most * (1.0 + 1e-6);
+        if !learnt {
+            return Err(Error::Defect(format!(
+                "the accepted features leave a sum of squares of {}, above the {most} of none",
+                self.rss
+            )));
+        }
         let AlphaInvestingParams { k, wealth, payout, rules } = self.params;
         let mut params: Vec<(&'static str, Value)> = vec![
             ("wealth", wealth.into()),
@@ -423,50 +434,11 @@ impl Snapshot for AlphaInvesting {
         let z = &self.z;
         self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
         let (factor, residual): (Vec<Vec<f64>>, Vec<f64>) = (factor, residual);
-        let columns = self.covariates.len() + self.shelf.len();
-        let lower = factor.iter().enumerate().all(|(i, row)| row.len() == i + 1);
-        ensure(factor.len() == columns && lower, "the factor is of other columns")?;
-        ensure(residual.len() == self.residual.len(), "the residual has other rows")?;
+        let fits = is_lower(&factor, self.covariates.len() + self.shelf.len(), 1);
+        ensure(fits && residual.len() == self.residual.len(), "a factor of other columns")?;
         (self.factor, self.residual) = (factor, residual);
         (self.wealth, self.tests, self.ended) = (wealth, tests, ended);
         self.settle();
         Ok(())
     }
 }
-
-fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
-    let params = AlphaInvestingParams {
-        k: spec.k,
-        wealth: spec.get("wealth", 0.5, "a number between 0 and 1")?,
-        payout: spec.get("payout", 0.5, "a number between 0 and 1")?,
-        rules: Rules::parse(spec)?,
-    };
-    if params.k == Some(0) {
-        return Err(Error::param("k", 0, "at least 1"));
-    }
-    if params.rules == Rules::Lofs {
-        crate::measure::lofs::plain(problem)?;
-    }
-    Ok(Box::new(AlphaInvesting::new(params, problem, budget)?))
-}
-
-/// The registry's entry.
-pub const ALPHA_INVESTING: MethodInfo = MethodInfo {
-    name: "alpha-investing",
-    stream: Stream::Features,
-    summary: "streamwise regression with a wealth of error that successes refill",
-    tasks: "regression; classification with classes as numbers",
-    cost: "O(n m) a feature with m accepted; a sparse one its non-zeros times m",
-    memory: "the kept columns as stored, one residual, m^2/2 numbers",
-    paper: "Zhou, Foster, Stine, Ungar, JMLR 7 (2006)",
-    scans: 1,
-    needs_k: false,
-    has_loss: false,
-    settings: &[
-        SettingInfo { name: "wealth", default: "0.5", help: "wealth at the start" },
-        SettingInfo { name: "payout", default: "0.5", help: "what an acceptance earns" },
-        statistical::RULES,
-    ],
-    promises: Promises::STATISTICAL,
-    make: Maker::Columns(make),
-};

@@ -19,6 +19,8 @@
 //! columns, then coordinate descent on the correlations. Memory: the kept columns, one group,
 //! and the square of the kept number.
 
+mod settings;
+
 use crate::FeatureId;
 use crate::budget::Budget;
 use crate::check::{CheckedBlock, Feature};
@@ -26,16 +28,16 @@ use crate::error::{Error, Result};
 use crate::measure::fisher_z::Sums;
 use crate::measure::special::{f_tail, student_two_sided};
 use crate::measure::{Evidence, FisherZ, Measure, Side};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::group_saola::group_metrics;
 use crate::select::shelf::Shelf;
-use crate::select::statistical;
 use crate::select::{
     ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict, offer_groups,
 };
 use crate::selection::Selection;
-use crate::snapshot::{self, Snapshot, ensure};
+use crate::snapshot::{self, Snapshot, ensure, is_lower};
 use crate::target::{Problem, Target};
+
+pub use settings::OGFS;
 
 /// Sweeps of coordinate descent at most, and the step below which it stops.
 const SWEEPS: usize = 1000;
@@ -404,56 +406,12 @@ impl Snapshot for Ogfs {
         let z = &self.z;
         self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
         let (gram, with_outputs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (gram, with_outputs);
-        let lower = gram.iter().enumerate().all(|(i, row)| row.len() == i + 1);
+        let held = self.shelf.len();
         let outputs = with_outputs.iter().all(|row| row.len() == self.outputs.len());
-        let columns = (gram.len(), with_outputs.len()) == (self.shelf.len(), self.shelf.len());
-        ensure(lower && outputs && columns, "correlations of other columns")?;
+        let fits = is_lower(&gram, held, 1) && with_outputs.len() == held && outputs;
+        ensure(fits, "correlations of other columns")?;
         (self.gram, self.with_outputs) = (gram, with_outputs);
         (self.groups_seen, self.evictions, self.ended) = counts;
         Ok(())
     }
 }
-
-fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
-    statistical::no_model(problem, "ogfs")?;
-    let params = OgfsParams {
-        k: spec.k,
-        epsilon: spec.get("epsilon", 0.001, "a number, at least 0")?,
-        level: spec.get("level", 0.05, "a number between 0 and 1")?,
-        lambda: spec.get("lambda", 0.001, "a number, at least 0")?,
-    };
-    let out_of_range = [
-        ("k", params.k == Some(0), "at least 1"),
-        ("epsilon", params.epsilon.is_nan() || params.epsilon < 0.0, "at least 0"),
-        ("level", !(params.level > 0.0 && params.level < 1.0), "between 0 and 1"),
-        ("lambda", params.lambda.is_nan() || params.lambda < 0.0, "at least 0"),
-    ];
-    for (name, wrong, want) in out_of_range {
-        if wrong {
-            let got = spec.settings.get(name).cloned().unwrap_or_else(|| "0".into());
-            return Err(Error::param(name, got, want));
-        }
-    }
-    Ok(Box::new(Ogfs::new(params, problem, budget)?))
-}
-
-/// The registry's entry.
-pub const OGFS: MethodInfo = MethodInfo {
-    name: "ogfs",
-    stream: Stream::Groups,
-    summary: "class scatter within a group, a lasso between groups",
-    tasks: "classification",
-    cost: "one pass a feature; a product a pair of accepted and kept, a lasso a group",
-    memory: "the kept columns as stored, one group, m^2/2 numbers",
-    paper: "Wang, Zhao, Hu, Cheung, Wang, Wu, IJCAI 2013",
-    scans: 1,
-    needs_k: false,
-    has_loss: false,
-    settings: &[
-        SettingInfo { name: "epsilon", default: "0.001", help: "least gain of the trace ratio" },
-        SettingInfo { name: "level", default: "0.05", help: "level of the test on a score" },
-        SettingInfo { name: "lambda", default: "0.001", help: "L1 weight between groups" },
-    ],
-    promises: Promises::SCATTER,
-    make: Maker::Columns(make),
-};

@@ -94,9 +94,8 @@ impl AsyOs {
     /// Starts the workers, each with an empty share.
     pub fn new(params: AsyOsParams, problem: &Problem, budget: &Budget) -> Result<Self> {
         problem.check()?;
-        let kind = params.os.loss_for(problem.target.task());
         let frame = Frame::new(problem, params.os.intercept);
-        let outputs = Outputs::new(problem, kind, params.os.epsilon, &frame)?;
+        let outputs = params.os.outputs(problem, &frame)?;
         let y = outputs.y.clone();
         let length = problem.n() * outputs.y.len();
         let team = match params.centre {

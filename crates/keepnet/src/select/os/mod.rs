@@ -247,7 +247,7 @@ impl Os {
         }
         let kind = params.loss_for(problem.target.task());
         let frame = Frame::new(problem, params.intercept);
-        let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
+        let outputs = params.outputs(problem, &frame)?;
         let count = outputs.y.len();
         let work = work(&params, &frame, &outputs)?;
         let kept = KeptSet::new(budget);

@@ -3,7 +3,9 @@
 use super::Os;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::frame::Frame;
 use crate::loss::LossKind;
+use crate::refit::Outputs;
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::ColumnSelector;
 use crate::selection::Value;
@@ -84,6 +86,16 @@ impl OsParams {
             epsilon,
             intercept: spec.get("intercept", true, "true or false")?,
         })
+    }
+
+    /// The targets: less their mean where the steps are automatic, as they came where the user
+    /// chose them and the published recurrence is wanted.
+    pub fn outputs(&self, problem: &Problem, frame: &Frame) -> Result<Outputs> {
+        let kind = self.loss_for(problem.target.task());
+        match self.eta {
+            Eta::Auto => Outputs::new(problem, kind, self.epsilon, frame),
+            _ => Outputs::as_given(problem, kind, self.epsilon, frame),
+        }
     }
 
     /// The loss that was named, or that of the task.

@@ -38,6 +38,9 @@ use crate::target::{Covariate, Problem};
 /// Relative change of the curvature after which it is computed anew.
 const DRIFT: f64 = 0.05;
 const COLLINEAR: f64 = 1e-8;
+/// Share of a gain within which a newcomer ties with a kept column, as its copy does, and stays out:
+/// rounding must not decide.
+const TIE: f64 = 1e-9;
 const HALVINGS: usize = 12;
 
 pub(super) struct Curved {
@@ -193,7 +196,7 @@ impl Curved {
             };
             here.state.models.iter().zip(test).map(of).sum::<f64>()
         };
-        self.cheapest(loss).filter(|(loss, _)| *loss < gain).map(|(_, slot)| slot)
+        self.cheapest(loss).filter(|(loss, _)| *loss < gain * (1.0 - TIE)).map(|(_, slot)| slot)
     }
 
     /// What each output says of a newcomer; `None` where it adds nothing new.

@@ -1,6 +1,6 @@
 //! What it truly costs to remove a column under a curved loss.
 
-use super::{Curved, Model};
+use super::{Curved, Model, TIE};
 use crate::frame::HasColumn;
 use crate::select::os_plus::line::{Line, Place};
 
@@ -51,13 +51,20 @@ impl Curved {
             *loss *= self.factors[*slot].unwrap_or(1.0);
         });
         loop {
-            let least = losses.iter_mut().min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
-            let slot = least.1;
+            let least = losses.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0))?;
+            // Copies cost the same to remove but for rounding, which must not decide: the latest
+            // of those that tie goes.
+            let id = |slot: usize| self.state.kept.slots()[slot].id;
+            let near = least.0 + TIE * least.0.abs();
+            let ties = (0..losses.len()).filter(|at| losses[*at].0.total_cmp(&near).is_le());
+            let at =
+                ties.max_by_key(|at| (self.factors[losses[*at].1].is_none(), id(losses[*at].1)))?;
+            let slot = losses[at].1;
             if self.factors[slot].is_some() {
-                return Some(*least);
+                return Some(losses[at]);
             }
             let factor = self.removal_factor(slot);
-            least.0 *= factor;
+            losses[at].0 *= factor;
             self.factors[slot] = Some(factor);
         }
     }
