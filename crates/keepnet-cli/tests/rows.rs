@@ -354,3 +354,13 @@ fn offset_class_weight_reduced_and_dry_run_work_on_rows() {
     let offset = keepnet(at, &[&base("d.csv", "c")[..], &["--offset", "o"]].concat());
     assert_eq!(offset.status.code(), Some(1));
 }
+
+#[test]
+fn rows_that_all_have_a_missing_value_give_no_result() {
+    let folder = Folder::new();
+    folder.write("x.csv", "a,b,y\n1,,2\n,3,4\n,,5\n");
+    for method in ["sgd", "ols", "annealed-ridge"] {
+        let call = format!("select x.csv --target y -k 1 --method {method} --missing drop-row");
+        folder.run(&call).refused(1, &["no row can be used", "3 have a missing value"]);
+    }
+}

@@ -226,8 +226,8 @@ fn copy(random: &mut Random, columns: &[Column], j: usize, how: Copied) -> Colum
         Copied::Negative if !of.kind.is_text() && of.kind != Kind::Bool => {
             of.values.iter().map(|v| -v).collect()
         }
-        Copied::Near if number => {
-            let unit = power(deviation(&of.values).max(1e-300)) / GRID;
+        Copied::Near if number && deviation(&of.values) > 0.0 => {
+            let unit = power(deviation(&of.values)) / GRID;
             let noise = *random.pick(&[0.03, 0.01]) * GRID;
             of.values.iter().map(|v| v + (noise * random.normal()).round() * unit).collect()
         }
