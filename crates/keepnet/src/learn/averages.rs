@@ -356,7 +356,7 @@ impl RunningAverages {
 pub(crate) fn unit_of(weight: f64) -> f64 {
     let exponent = (weight.to_bits() >> 52) & 0x7ff;
     // The exponent is stored plus 1023, so an even power has an odd field.
-    f64::from_bits((exponent - u64::from(exponent % 2 == 0 && exponent > 0)).max(1) << 52)
+    f64::from_bits((exponent - u64::from(exponent.is_multiple_of(2) && exponent > 0)).max(1) << 52)
 }
 
 /// Whether a target and a weight can be used.

@@ -82,15 +82,15 @@ pub(crate) fn full(gram: &Gram, ridge: f64) -> Result<Vec<Vec<f64>>> {
 
 /// Least squares on every feature, the shortest solution where there are several.
 fn shortest(gram: &Gram) -> Result<Vec<Vec<f64>>> {
-    if gram.n > gram.p() as f64 {
-        if let Ok((b, factor)) = least_squares(&gram.s, &gram.xy) {
-            // Pivots of jitter or rounding, or a diagonal that had to be raised, tell of dependence.
-            let pivots = (0..gram.p()).map(|j| factor[(j, j)] * factor[(j, j)]);
-            let least = pivots.fold(f64::INFINITY, f64::min);
-            let raised = factor[(0, 0)] * factor[(0, 0)] > 1.0 + 100.0 * JITTER;
-            if least > 10.0 * JITTER.max(gram.rounding) && !raised {
-                return Ok(b);
-            }
+    if gram.n > gram.p() as f64
+        && let Ok((b, factor)) = least_squares(&gram.s, &gram.xy)
+    {
+        // Pivots of jitter or rounding, or a diagonal that had to be raised, tell of dependence.
+        let pivots = (0..gram.p()).map(|j| factor[(j, j)] * factor[(j, j)]);
+        let least = pivots.fold(f64::INFINITY, f64::min);
+        let raised = factor[(0, 0)] * factor[(0, 0)] > 1.0 + 100.0 * JITTER;
+        if least > 10.0 * JITTER.max(gram.rounding) && !raised {
+            return Ok(b);
         }
     }
     eigen(gram)

@@ -109,8 +109,9 @@ impl Partial {
         Self { z, cutoff: normal_cutoff(alpha) }
     }
 
-    /// The partial correlation, or `None` where nothing is left to correlate.
-    fn partial(&self, memory: &Correlations, v: usize, given: &[usize]) -> Option<f64> {
+    /// The partial correlation and the number of conditions that say something of their own, or
+    /// `None` where nothing is left to correlate.
+    fn partial(&self, memory: &Correlations, v: usize, given: &[usize]) -> Option<(f64, usize)> {
         // Order: v, target, conditions. The matrix is at most 5 x 5 for three conditions.
         let size = given.len() + 2;
         let value = |i: usize, j: usize| -> f64 {
@@ -127,12 +128,14 @@ impl Partial {
                 a[i * size + j] = value(i, j);
             }
         }
+        let mut conditions = 0;
         for c in (2..size).rev() {
             let pivot = a[c * size + c];
             // The other conditions say all that this one does: it adds none.
             if pivot < NOTHING_LEFT {
                 continue;
             }
+            conditions += 1;
             for i in 0..c {
                 let factor = a[i * size + c] / pivot;
                 for j in 0..c {
@@ -141,7 +144,7 @@ impl Partial {
             }
         }
         let (vv, yy) = (a[0], a[size + 1]);
-        (vv > NOTHING_LEFT && yy > NOTHING_LEFT).then(|| a[1] / (vv * yy).sqrt())
+        (vv > NOTHING_LEFT && yy > NOTHING_LEFT).then(|| (a[1] / (vv * yy).sqrt(), conditions))
     }
 }
 
@@ -191,11 +194,9 @@ impl Conditional for Partial {
         v: usize,
         given: &[usize],
     ) -> bool {
-        let df = self.z.total() - given.len() as f64 - 3.0;
-        match self.partial(memory, v, given) {
-            None => true,
-            Some(r) => df <= 0.0 || df.sqrt() * r.abs().min(1.0).atanh() < self.cutoff,
-        }
+        let Some((r, conditions)) = self.partial(memory, v, given) else { return true };
+        let df = self.z.total() - conditions as f64 - 3.0;
+        df <= 0.0 || df.sqrt() * r.abs().min(1.0).atanh() < self.cutoff
     }
 }
 
@@ -215,12 +216,23 @@ mod tests {
             target: vec![0.6, 0.7, 0.3],
         };
         let want = (0.6 - 0.5 * 0.7) / ((1.0 - 0.25) * (1.0 - 0.49f64)).sqrt();
-        assert!((partial.partial(&memory, 0, &[1]).unwrap() - want).abs() < 1e-14);
+        assert!((partial.partial(&memory, 0, &[1]).unwrap().0 - want).abs() < 1e-14);
         // Two conditions by the same formula applied twice.
         let step =
             |ab: f64, ac: f64, bc: f64| (ab - ac * bc) / ((1.0 - ac * ac) * (1.0 - bc * bc)).sqrt();
         let (vy, vd, yd) = (step(0.6, 0.5, 0.7), step(0.2, 0.5, 0.1), step(0.3, 0.7, 0.1));
         let want = step(vy, vd, yd);
-        assert!((partial.partial(&memory, 0, &[1, 2]).unwrap() - want).abs() < 1e-14);
+        assert!((partial.partial(&memory, 0, &[1, 2]).unwrap().0 - want).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_condition_twice_is_that_condition_once() {
+        let y: Vec<f64> = (0..10).map(f64::from).collect();
+        let partial = Partial::new(FisherZ::new(&Problem::regression(y), 0.01).unwrap(), 0.01);
+        let memory = Correlations {
+            lower: vec![vec![], vec![0.5], vec![0.5, 1.0]],
+            target: vec![0.6, 0.7, 0.7],
+        };
+        assert_eq!(partial.partial(&memory, 0, &[1, 2]), partial.partial(&memory, 0, &[1]));
     }
 }

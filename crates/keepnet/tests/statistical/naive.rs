@@ -118,11 +118,10 @@ pub fn square(x: &[f64]) -> f64 {
 
 /// Whether `v` and `y` are independent given columns, by Fisher's Z.
 pub fn independent_z(v: &[f64], y: &[f64], given: &[&[f64]], alpha: f64) -> bool {
-    // A condition that the ones before it explain leaves no test.
-    let explained = |i: usize| square(&residual(given[i], &given[..i])) < 1e-9;
-    if (0..given.len()).any(explained) {
-        return true;
-    }
+    // A condition that the ones before it explain says nothing of its own.
+    let own = |i: &usize| square(&residual(given[*i], &given[..*i])) >= 1e-9;
+    let given: Vec<&[f64]> = (0..given.len()).filter(own).map(|i| given[i]).collect();
+    let given = given.as_slice();
     let (a, b) = (residual(v, given), residual(y, given));
     if square(&a) < 1e-9 || square(&b) < 1e-9 {
         return true;
