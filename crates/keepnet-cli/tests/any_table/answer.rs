@@ -71,8 +71,9 @@ impl Answer {
     }
 
     /// Whether features of one answer stand in for those of the other: in the order of their
-    /// scores these differ by at most 1e-9 of the largest score.
-    fn ties(&self, other: &Self) -> Result<(), String> {
+    /// scores these differ by at most 1e-9 of the largest score or, where a score is a rise of the
+    /// loss, of the loss of a constant: what two features add to a perfect fit is rounding.
+    fn ties(&self, other: &Self, hand: &Hand) -> Result<(), String> {
         let only = |a: &Self, b: &Self| {
             let mine = a.chosen.iter().filter(|(name, _)| !b.chosen.contains_key(*name));
             let mut mine: Vec<(f64, String)> =
@@ -82,7 +83,10 @@ impl Answer {
         };
         let (a, b) = (only(self, other), only(other, self));
         let scores = self.chosen.values().chain(other.chosen.values());
-        let largest = scores.map(|f| f.score.abs()).fold(0.0, f64::max);
+        let rises = self.json["score_kind"].as_str().is_some_and(|kind| kind.starts_with("loss"));
+        let spread: f64 = hand.y.iter().map(|y| 0.5 * hand.deviation(y).powi(2)).sum();
+        let least = if rises { spread } else { 0.0 };
+        let largest = scores.map(|f| f.score.abs()).fold(least, f64::max);
         let tie = |(x, y): (&(f64, String), &(f64, String))| (x.0 - y.0).abs() <= 1e-9 * largest;
         match a.len() == b.len() && a.iter().zip(&b).all(tie) {
             true => Ok(()),
@@ -92,7 +96,7 @@ impl Answer {
 
     /// Whether another answer to the same question is the same: set, weights, intercept, loss.
     pub fn same(&self, other: &Self, hand: &Hand) -> Result<(), String> {
-        self.ties(other)?;
+        self.ties(other, hand)?;
         let columns: Vec<&[f64]> = self
             .chosen
             .keys()

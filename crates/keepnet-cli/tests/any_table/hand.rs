@@ -149,7 +149,9 @@ fn fill(
         }
     }
     // Filled with its own mean a column of one value is constant, whatever the mean's last digit.
-    let filled = |v: &f64| *v == values[0] || (policy != "zero" && !by_rows);
+    let near = |v: &f64| (v - first).abs() <= 1e-12 * first.abs();
+    let filled =
+        |v: &f64| if policy == "mean" || policy == "indicator" { near(v) } else { *v == values[0] };
     if fate == Fate::Offered && one_value && values.iter().all(filled) {
         fate = Fate::Constant;
     }

@@ -32,7 +32,7 @@ use relations::{Check, Checked, asked};
 use write::Form;
 
 /// Tables of each method in the test command.
-const ROUNDS: u64 = 8;
+const ROUNDS: u64 = 24;
 /// Formats and relations that a table is asked through.
 const FORMS: usize = 3;
 const RELATIONS: usize = 4;

@@ -56,10 +56,7 @@ pub fn format(case: &Case, form: Form) -> Check {
 pub fn relation(case: &Case, relation: Relation) -> Check {
     let random = &mut Random::part(case.seed, relation.name());
     match relation {
-        Relation::Formats => {
-            let form = *random.pick(&Form::ALL);
-            format(case, form)
-        }
+        Relation::Formats => format(case, *random.pick(&Form::ALL)),
         Relation::Files => files(&narrow(case, random), random),
         Relation::Threads => threads(&narrow(case, random), random),
         Relation::Resume => resume::check(&narrow(case, random), random),
@@ -224,7 +221,9 @@ fn columns(case: &Case, random: &mut Random) -> Check {
             continue;
         }
         let holes = column.values.iter().any(|v| v.is_nan());
-        let may_shift = !(holes && case.missing == "zero");
+        // Of rows the mean is 0 before the first value has come.
+        let zero = case.missing == "zero" || (by_rows(case.method) && case.missing == "mean");
+        let may_shift = !(holes && zero);
         let (scale, shift) = match case.discrete {
             // Codes stay codes: whole numbers in the same order.
             true if column.kind == Kind::Int => (3.0, if may_shift { 5.0 } else { 0.0 }),
