@@ -354,3 +354,16 @@ fn offset_class_weight_reduced_and_dry_run_work_on_rows() {
     let offset = keepnet(at, &[&base("d.csv", "c")[..], &["--offset", "o"]].concat());
     assert_eq!(offset.status.code(), Some(1));
 }
+
+#[test]
+fn rows_that_all_have_a_missing_value_give_no_result() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("x.csv"), "a,b,y\n1,,2\n,3,4\n,,5\n").unwrap();
+    for method in ["sgd", "ofsa", "annealed-ridge"] {
+        let words = ["select", "x.csv", "--target", "y", "-k", "1", "--missing", "drop-row"];
+        let out = keepnet(dir.path(), &[&words[..], &["--method", method]].concat());
+        let why = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(1), "{method}: {why}");
+        assert!(why.contains("no row can be used") && why.contains("3 have a missing"), "{why}");
+    }
+}

@@ -152,10 +152,12 @@ pub struct CheckedBlock<'a> {
     pub dropped: Vec<(FeatureId, Cow<'a, str>, u64, Reason)>,
 }
 
-/// What comes of a column that passes.
+/// What comes of a column.
 pub(crate) struct Passed<'a> {
-    pub(crate) feature: Feature<'a>,
-    /// Where values were missing, if that is to be a feature too.
+    /// The feature, or why it is dropped.
+    pub(crate) feature: Result<Feature<'a>, Reason>,
+    /// Where values were missing, if that is to be a feature too: it may vary where the values
+    /// that are there do not.
     indicator: Option<Box<Feature<'a>>>,
 }
 
@@ -166,7 +168,7 @@ pub(crate) fn check<'a>(
     problem: &Problem,
     policy: &CheckPolicy,
     wants: Wants<'_>,
-) -> Result<Result<Passed<'a>, Reason>> {
+) -> Result<Passed<'a>> {
     let got = raw.data.view().rows();
     if got != problem.rows.input() {
         let what = format!("feature {:?}", raw.name);
@@ -205,13 +207,13 @@ pub(crate) fn check<'a>(
     let mut indicator = None;
     if !finite {
         match repair(&mut feature, problem, policy)? {
-            Some(reason) => return Ok(Err(reason)),
+            Some(reason) => return Ok(Passed { feature: Err(reason), indicator }),
             None => indicator = missing_indicator(raw, arrival, problem, policy).map(Box::new),
         }
     }
     let near = settle_offset(&mut feature, problem);
     if feature.stats.variance <= 0.0 || too_rare(feature.column(), policy.min_count) {
-        return Ok(Err(Reason::Constant));
+        return Ok(Passed { feature: Err(Reason::Constant), indicator });
     }
     if let Some((data, stats)) = near.filter(|_| wants.centres) {
         feature.stats = ColumnStats { missing: feature.stats.missing, ..stats };
@@ -222,7 +224,7 @@ pub(crate) fn check<'a>(
     if let Some(glances) = wants.glances {
         feature.glance = glances.glance(&feature, product);
     }
-    Ok(Ok(Passed { feature, indicator }))
+    Ok(Passed { feature: Ok(feature), indicator })
 }
 
 /// Where the mean is large against the deviation: the true statistics of the values as they are,
@@ -333,17 +335,16 @@ pub fn check_block_for<'a>(
     let bytes = block.columns().iter().map(|raw| raw.data.bytes());
     let mut out = CheckedBlock::default();
     out.features.reserve(block.len());
-    let mut take = |at: usize, result: Result<Result<Passed<'a>, Reason>>| {
+    let mut take = |at: usize, result: Result<Passed<'a>>| {
         let raw = &block.columns()[at];
-        match result? {
-            Ok(passed) => {
-                out.features.push(passed.feature);
-                out.features.extend(passed.indicator.map(|feature| *feature));
-            }
+        let passed = result?;
+        match passed.feature {
+            Ok(feature) => out.features.push(feature),
             Err(reason) => {
                 out.dropped.push((raw.id, raw.name.as_str().into(), first + at as u64, reason))
             }
         }
+        out.features.extend(passed.indicator.map(|feature| *feature));
         Ok(())
     };
     if worth_threads(bytes) {
@@ -372,11 +373,11 @@ mod tests {
     ) -> Result<Result<Vec<(String, ColumnStats)>, Reason>> {
         let raw = raw(data);
         let result = check(&raw, 0, problem, policy, Wants::default())?;
-        let both = |passed: Passed<'_>| {
-            let all = std::iter::once(passed.feature).chain(passed.indicator.map(|f| *f));
-            all.map(|f| (f.name.to_string(), f.stats)).collect()
+        let both = |feature, indicator: Option<Box<Feature<'_>>>| {
+            let all = std::iter::once(feature).chain(indicator.map(|f| *f));
+            all.map(|f: Feature<'_>| (f.name.to_string(), f.stats)).collect()
         };
-        Ok(result.map(both))
+        Ok(result.feature.map(|feature| both(feature, result.indicator)))
     }
 
     #[test]

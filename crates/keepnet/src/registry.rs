@@ -76,6 +76,13 @@ pub struct MethodInfo {
     pub make: Maker,
 }
 
+impl MethodInfo {
+    /// The same with other promises than its family's.
+    pub(crate) const fn promising(self, promises: Promises) -> Self {
+        Self { promises, ..self }
+    }
+}
+
 /// Makes a selector of columns from what the user asked for.
 pub type MakeColumns = fn(&MethodSpec, &Problem, Budget) -> Result<Box<dyn ColumnSelector>>;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use keepnet::learn::{RowCounts, RowDriver, RowObserver, RowOptions};
+use keepnet::learn::{RowCounts, RowDriver, RowObserver, RowOptions, RowReport};
 use keepnet::registry::{MethodInfo, MethodSpec};
 use keepnet::snapshot::Snapshot;
 use keepnet::{
@@ -16,6 +16,18 @@ use keepnet_io::sink::Cells;
 use crate::output::atomic::Pending;
 use crate::output::say::visible;
 use crate::output::{print, reduced};
+
+/// Whether a run that came to its end learnt from any row.
+pub fn some_used(report: &RowReport) -> Result<()> {
+    let RowCounts { input, used, dropped, without_target, .. } = report.counts;
+    if used > 0 || input == 0 || !report.complete {
+        return Ok(());
+    }
+    Err(Error::Data(format!(
+        "no row can be used: {without_target} of {input} rows have no target and {dropped} have a \
+         missing value; choose another --missing"
+    )))
+}
 
 /// `--dry-run`: files, features, rows, task, method and memory; no row is learnt from.
 pub fn dry_run(

@@ -247,6 +247,7 @@ fn select(
         learner.load(all.averages.averages)?;
         report = all.report;
     }
+    outputs::some_used(&report)?;
     let mut selection = learner.selection()?;
     report.filter.tell(&mut selection);
     signals::enter(Phase::Writing);

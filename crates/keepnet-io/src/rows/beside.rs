@@ -68,7 +68,10 @@ impl KeyColumns {
                 return Ok(None);
             }
             match kind {
-                ColumnKind::Text => key.push_str(&chunk.texts[*c][v as usize]),
+                ColumnKind::Text => {
+                    let text = chunk.text(*c, v, row).map_err(|e| e.at(format!("--key {name}")))?;
+                    key.push_str(text);
+                }
                 _ => key.push_str(&key_of_number(v, name, row)?),
             }
         }

@@ -78,6 +78,13 @@ fn work(text: &[u8], separator: u8, place: &Place) -> Result<Option<Charge>> {
     place.meter.take(shape.work(text), "the numbers of a long line").map(Some)
 }
 
+impl Csv {
+    /// Whether the head said that a column is text.
+    fn is_text(&self, column: usize) -> bool {
+        self.columns[column].1 == ColumnKind::Text
+    }
+}
+
 impl ChunkReader for Csv {
     fn columns(&self) -> &[(String, ColumnKind)] {
         &self.columns
@@ -95,10 +102,24 @@ impl ChunkReader for Csv {
         let shape = Shape { separator: self.separator, kinds: &self.kinds, names: &self.names };
         let parsed = parse(&text, &shape).map_err(|bad| bad.at(self.line))?;
         self.line += count_lines(&text);
+        for (c, kind) in parsed.kinds.iter().enumerate() {
+            // Its places in a list of texts must not be taken for numbers.
+            if self.kinds[c] == Kind::Unknown && *kind == Kind::Text && !self.is_text(c) {
+                return Err(Error::Data(format!(
+                    "column {:?} has no value in the first rows and text in later ones; leave it \
+                     out with --exclude {:?}",
+                    self.names[c], self.names[c]
+                )));
+            }
+        }
         self.kinds = parsed.kinds;
         let rows = parsed.values.len() / self.names.len();
         let values = ChunkValues::F64(parsed.values);
         Ok(Some(Chunk { rows, values, texts: parsed.texts }))
+    }
+
+    fn blank(&self, column: usize) -> bool {
+        self.kinds[column] == Kind::Unknown
     }
 
     fn fingerprint(&self) -> u64 {

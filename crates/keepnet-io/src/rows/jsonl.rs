@@ -1,4 +1,5 @@
-//! JSON lines, row by row: the keys of the first line are the columns.
+//! JSON lines, row by row: the keys of the first line are the columns, and the first values that
+//! are not null in the first rows say what they hold.
 
 use std::collections::HashMap;
 
@@ -17,6 +18,8 @@ struct Jsonl {
     feed: Feed,
     columns: Vec<(String, ColumnKind)>,
     place: HashMap<String, usize>,
+    /// Columns that are null throughout the first rows.
+    blank: Vec<bool>,
     waiting: Option<Vec<u8>>,
     line: u64,
     limits: Place,
@@ -27,20 +30,39 @@ pub(crate) fn open(path: &str, limits: &Place) -> Result<Box<dyn ChunkReader>> {
     let mut feed = Feed::open(path, false, limits)?;
     let text = feed.head(1)?;
     let _work = work(&text, limits)?;
-    let first = text.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty());
-    let first = first.ok_or_else(|| Error::Data("the file has no rows".into()))?;
-    let object = object(first).map_err(|what| Error::Data(format!("line 1: {what}")))?;
-    let kind = |value: &Value| match value {
-        Value::Bool(_) => ColumnKind::Bool,
-        Value::String(_) => ColumnKind::Text,
-        _ => ColumnKind::Float,
-    };
-    let _described = limits.columns(2 * object.len() as u64)?;
-    let columns: Vec<_> = object.iter().map(|(name, v)| (name.clone(), kind(v))).collect();
-    check_unique(columns.iter().map(|c: &(String, _)| c.0.as_str()))?;
-    let place = columns.iter().enumerate().map(|(c, (name, _))| (name.clone(), c)).collect();
+    let mut lines = text.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let first = lines.next().ok_or_else(|| Error::Data("the file has no rows".into()))?;
+    let first = object(first).map_err(|what| Error::Data(format!("line 1: {what}")))?;
+    let _described = limits.columns(2 * first.len() as u64)?;
+    let mut kinds: Vec<_> = first.iter().map(|(_, value)| kind(value)).collect();
+    check_unique(first.iter().map(|(name, _)| name.as_str()))?;
+    let place: HashMap<String, usize> =
+        first.iter().enumerate().map(|(c, (name, _))| (name.clone(), c)).collect();
+    // A line that cannot be read is reported when its turn comes.
+    while kinds.contains(&None)
+        && let Some(Ok(row)) = lines.next().map(object)
+    {
+        for (name, value) in &row {
+            if let Some(known) = place.get(name).map(|c| &mut kinds[*c]).filter(|k| k.is_none()) {
+                *known = kind(value);
+            }
+        }
+    }
+    let blank = kinds.iter().map(Option::is_none).collect();
+    let kinds = kinds.into_iter().map(|kind| kind.unwrap_or(ColumnKind::Float));
+    let columns = first.into_iter().map(|(name, _)| name).zip(kinds).collect();
     let (waiting, line, limits) = (Some(text), 0, limits.clone());
-    Ok(Box::new(Jsonl { feed, columns, place, waiting, line, limits, _described }))
+    Ok(Box::new(Jsonl { feed, columns, place, blank, waiting, line, limits, _described }))
+}
+
+/// What a value says of its column; null says nothing.
+fn kind(value: &Value) -> Option<ColumnKind> {
+    match value {
+        Value::Null => None,
+        Value::Bool(_) => Some(ColumnKind::Bool),
+        Value::String(_) => Some(ColumnKind::Text),
+        _ => Some(ColumnKind::Float),
+    }
 }
 
 /// Room for the entries of a text, where it is longer than a chunk.
@@ -70,6 +92,9 @@ impl Jsonl {
             })?;
             row[c] = match value {
                 Value::Null => f64::NAN,
+                Value::Bool(_) | Value::Number(_) if self.columns[c].1 == ColumnKind::Text => {
+                    return Err(format!("key {key:?} holds no text, as it did before"));
+                }
                 Value::Bool(b) => f64::from(u8::from(b)),
                 Value::Number(n) => n.as_f64().unwrap_or(f64::NAN),
                 Value::String(s) if self.columns[c].1 == ColumnKind::Text => {
@@ -123,6 +148,10 @@ impl ChunkReader for Jsonl {
         }
         let rows = values.len() / p.max(1);
         Ok(Some(Chunk { rows, values: ChunkValues::F64(values), texts }))
+    }
+
+    fn blank(&self, column: usize) -> bool {
+        self.blank[column]
     }
 
     fn fingerprint(&self) -> u64 {

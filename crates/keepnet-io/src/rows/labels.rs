@@ -145,7 +145,10 @@ impl RowStream {
                 let v = chunk.number(at, *c, self.columns.len());
                 match self.columns[*c].1 {
                     ColumnKind::Text if v.is_nan() => None,
-                    ColumnKind::Text => Some(Label::Text(chunk.texts[*c][v as usize].clone())),
+                    ColumnKind::Text => {
+                        let text = chunk.text(*c, v, row).map_err(|e| e.at("the target"))?;
+                        Some(Label::Text(text.into()))
+                    }
                     _ => number(v),
                 }
             }

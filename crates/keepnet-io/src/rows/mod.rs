@@ -49,6 +49,16 @@ impl Chunk {
             ChunkValues::Sparse { .. } => f64::NAN,
         }
     }
+
+    /// The text that a value of column `c` stands for; an error where it is a number, as in a file
+    /// whose head had no value to say so.
+    pub(crate) fn text(&self, c: usize, value: f64, row: u64) -> Result<&str> {
+        let text = self.texts.get(c).and_then(|texts| texts.get(value as usize));
+        text.map(|text| &**text).ok_or_else(|| {
+            let what = "where the first rows have text";
+            Error::Data(format!("the value at row {row} is the number {value} {what}"))
+        })
+    }
 }
 
 /// The numbers of a chunk; NaN is missing.
@@ -72,6 +82,12 @@ pub(crate) trait ChunkReader: Send {
     /// The next chunk; an empty one where a pipe has nothing at the moment.
     fn next(&mut self) -> Result<Option<Chunk>>;
 
+    /// Whether the head had only missing values in a column, so that its kind is a guess.
+    fn blank(&self, column: usize) -> bool {
+        let _ = column;
+        false
+    }
+
     /// Changes when the data do.
     fn fingerprint(&self) -> u64;
 
@@ -87,6 +103,18 @@ pub(crate) trait ChunkReader: Send {
     fn rewind(&mut self) -> bool {
         false
     }
+}
+
+/// Whether a file has the columns of the first. Where one of them has only missing values in a
+/// column, as far as its head shows, the other may say what it holds; only text cannot come where
+/// numbers were expected.
+fn stacks(first: &[(String, ColumnKind)], blank: &[bool], reader: &dyn ChunkReader) -> bool {
+    let kinds = |(c, (a, b)): (usize, (&(String, ColumnKind), &(String, ColumnKind)))| {
+        let guessed = blank[c] && b.1 != ColumnKind::Text;
+        a.0 == b.0 && (a.1 == b.1 || guessed || reader.blank(c))
+    };
+    let other = reader.columns();
+    first.len() == other.len() && first.iter().zip(other).enumerate().all(kinds)
 }
 
 /// Opens one file or standard input.

@@ -6,7 +6,7 @@ use super::asked::{
     Extra, NumberAt, RowSpec, TargetAt, all_columns, described, features, find_target,
 };
 use super::beside::{Beside, Covariates, KeyColumns, covariates};
-use super::{Chunk, ChunkReader, ChunkValues, open_one};
+use super::{Chunk, ChunkReader, ChunkValues, open_one, stacks};
 use crate::dataset::ColumnKind;
 use crate::store::Place;
 use crate::table::Fingerprint;
@@ -18,6 +18,8 @@ pub struct RowStream {
     pub(super) file: usize,
     pub(super) reader: Box<dyn ChunkReader>,
     pub(super) columns: Vec<(String, ColumnKind)>,
+    /// Columns whose kind the head of the first file could not say.
+    pub(super) blank: Vec<bool>,
     pub(super) chunk: Option<Chunk>,
     pub(super) at: usize,
     pub(super) row: u64,
@@ -112,6 +114,7 @@ impl RowStream {
         let mut stream = Self {
             files,
             file: 0,
+            blank: (0..width).map(|c| reader.blank(c)).collect(),
             reader,
             columns,
             chunk: None,
@@ -200,7 +203,7 @@ impl RowStream {
             }
             let Some((path, format)) = self.files.get(self.file + 1) else { return Ok(false) };
             let reader = open_one(path, *format, &self.place)?;
-            let same = reader.columns() == self.columns;
+            let same = stacks(&self.columns, &self.blank, reader.as_ref());
             if !same && (*format != Format::Svm || self.files[0].1 != Format::Svm) {
                 let first = &self.files[0].0;
                 return Err(Error::Data(format!(

@@ -120,3 +120,25 @@ pub(super) fn missing_indicator<'a>(
         values: Values::Owned(bits),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::check::check_block;
+    use crate::{
+        CheckPolicy, ColumnBlock, ColumnData, FeatureId, Missing, Problem, RawColumn, Reason,
+    };
+
+    #[test]
+    fn where_values_are_missing_may_tell_when_the_values_do_not() {
+        // The values that are there are all 3: nothing to learn from them, but from the gaps.
+        let mut block = ColumnBlock::new(1);
+        let data = ColumnData::dense(vec![3.0, f64::NAN, 3.0]);
+        block.push(RawColumn { id: FeatureId::new(3), name: "x".into(), source: 0, data });
+        let policy = CheckPolicy { missing: Missing::Indicator, ..CheckPolicy::default() };
+        let problem = Problem::regression(vec![1.0, 5.0, 1.5]);
+        let checked = check_block(&block, 0, &problem, &policy).unwrap();
+        assert_eq!(checked.dropped[0].3, Reason::Constant);
+        let names: Vec<_> = checked.features.iter().map(|f| f.name.as_ref()).collect();
+        assert_eq!(names, ["x:missing"]);
+    }
+}

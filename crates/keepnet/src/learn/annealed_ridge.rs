@@ -23,7 +23,7 @@ use super::ols::check_ridge;
 use super::settings::{SHARED, build, info, optional};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
 use crate::row::RowProblem;
 use crate::selection::Value;
 
@@ -152,7 +152,8 @@ pub const INFO: MethodInfo = info(
         SHARED[4],
     ],
     make,
-);
+)
+.promising(Promises::CROSS_VALIDATED);
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = AnnealedRidgeParams {

@@ -20,7 +20,7 @@ use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
 use crate::row::{Row, RowProblem};
 use crate::selection::Value;
 use crate::target::Task;
@@ -106,7 +106,8 @@ pub const INFO: MethodInfo = info(
         STANDARDISE,
     ],
     make,
-);
+)
+.promising(Promises::STREAMING_CLASSES);
 
 /// Refuses a target that is not two classes, and a loss that the rule does not have.
 pub(crate) fn two_classes(name: &str, spec: &MethodSpec, problem: &RowProblem) -> Result<()> {

@@ -11,6 +11,11 @@
 //! Sources: Tibshirani 1996, Zou and Hastie 2005, Zhang 2010 (MCP), Fan and Li 2001 (SCAD),
 //! Breheny and Huang 2011 (the coordinate minimisers).
 
+/// What `|z|` must have of lambda before the weight is more than zero. That of a copy of a feature
+/// in the model is lambda but for the error of a pilot fit, 1e-8 where its ridge is all that tells
+/// the copies apart; that error must not decide whether both have a weight.
+const EDGE: f64 = 1.0 + 1e-6;
+
 /// The shape of a penalty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Shape {
@@ -44,6 +49,9 @@ impl Penalty {
     /// The weight that minimises the one-dimensional problem at `z`.
     pub(crate) fn minimiser(&self, z: f64, lambda: f64) -> f64 {
         let (size, ridge) = (z.abs(), 1.0 + self.l2);
+        if size <= EDGE * lambda {
+            return 0.0;
+        }
         match self.shape {
             Shape::Mcp(gamma) if size <= gamma * lambda * ridge => {
                 soft(z, lambda) / (ridge - 1.0 / gamma)
@@ -94,6 +102,15 @@ mod tests {
                     assert!(got <= least + 1e-6, "{p:?} z {z} b {best}: {got} {least}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn rounding_at_lambda_gives_no_weight() {
+        for shape in [Shape::Lasso, Shape::Mcp(3.0), Shape::Scad(3.7)] {
+            let p = Penalty { shape, l2: 0.0 };
+            assert_eq!(p.minimiser(0.3 * (1.0 + 4.0 * f64::EPSILON), 0.3), 0.0);
+            assert!(p.minimiser(0.3 * (1.0 + 1e-5), 0.3) > 0.0);
         }
     }
 }

@@ -46,15 +46,16 @@ impl Moment {
 pub(super) enum Scale {
     /// Rows are passed on as they are; weighted sums of their values.
     Raw { sum: Vec<f64> },
-    /// Rows are standardised.
-    Running { mean: Vec<f64>, variance: Vec<f64> },
+    /// Rows are standardised. Means are those of the values less `origin`, the first row, so that
+    /// an offset costs no digits; it is empty before that row.
+    Running { origin: Vec<f64>, mean: Vec<f64>, variance: Vec<f64> },
 }
 
 impl Scale {
     pub(super) fn new(features: usize, standardise: bool) -> Self {
         let zeros = || vec![0.0; features];
         match standardise {
-            true => Self::Running { mean: zeros(), variance: zeros() },
+            true => Self::Running { origin: Vec::new(), mean: zeros(), variance: zeros() },
             false => Self::Raw { sum: zeros() },
         }
     }
@@ -73,17 +74,20 @@ impl Scale {
                 row.axpy(weight, sum);
                 (row, f64::INFINITY)
             }
-            Self::Running { mean, variance } => {
+            Self::Running { origin, mean, variance } => {
                 room.resize(mean.len(), 0.0);
                 match row {
-                    Row::F32(x) => standardise(Some(x), share, mean, variance, room),
-                    Row::F64(x) => standardise(Some(x), share, mean, variance, room),
+                    Row::F32(x) => widen(x, room),
+                    Row::F64(x) => widen(x, room),
                     Row::Sparse { .. } => {
                         room.fill(0.0);
                         row.each(|j, x| room[j] = x);
-                        standardise::<f64>(None, share, mean, variance, room);
                     }
                 }
+                if origin.is_empty() {
+                    origin.clone_from(room);
+                }
+                standardise(origin, share, mean, variance, room);
                 let most = (room.len() as f64 + 1.0) / (kernel::dot(room, room) + 1.0);
                 (Row::F64(room), most)
             }
@@ -94,7 +98,7 @@ impl Scale {
     pub(super) fn mean(&self, j: usize, weight: f64) -> f64 {
         match self {
             Self::Raw { sum } => sum[j] / weight,
-            Self::Running { mean, .. } => mean[j],
+            Self::Running { origin, mean, .. } => origin.get(j).unwrap_or(&0.0) + mean[j],
         }
     }
 
@@ -103,8 +107,8 @@ impl Scale {
     pub(super) fn unit(&self, j: usize) -> Option<(f64, f64)> {
         match self {
             Self::Raw { .. } => Some((1.0, 0.0)),
-            Self::Running { mean, variance } => {
-                (variance[j] > 0.0).then(|| (variance[j].sqrt(), mean[j]))
+            Self::Running { variance, .. } => {
+                (variance[j] > 0.0).then(|| (variance[j].sqrt(), self.mean(j, 1.0)))
             }
         }
     }
@@ -126,8 +130,9 @@ impl Scale {
     pub(super) fn sound(&self, features: usize) -> bool {
         match self {
             Self::Raw { sum } => sum.len() == features,
-            Self::Running { mean, variance } => {
-                mean.len() == features && variance.len() == features
+            Self::Running { origin, mean, variance } => {
+                let begun = origin.is_empty() || origin.len() == features;
+                begun && mean.len() == features && variance.len() == features
             }
         }
     }
@@ -137,31 +142,31 @@ impl Scale {
         let broken = |v: &Vec<f64>| v.iter().position(|v| !v.is_finite());
         match self {
             Self::Raw { sum } => broken(sum),
-            Self::Running { mean, variance } => broken(mean).or_else(|| broken(variance)),
+            Self::Running { origin, mean, variance } => {
+                broken(origin).or_else(|| broken(mean)).or_else(|| broken(variance))
+            }
         }
     }
 }
 
-/// Standardises a row into `z`; without `x` the row is in `z` already.
-fn standardise<T: Element>(
-    x: Option<&[T]>,
-    share: f64,
-    mean: &mut [f64],
-    variance: &mut [f64],
-    z: &mut [f64],
-) {
-    if let Some(x) = x {
-        z.iter_mut().zip(x).for_each(|(z, x)| *z = x.wide());
-    }
+/// A row in f64.
+fn widen<T: Element>(x: &[T], z: &mut [f64]) {
+    z.iter_mut().zip(x).for_each(|(z, x)| *z = x.wide());
+}
+
+/// Standardises the row in `z`.
+fn standardise(origin: &[f64], share: f64, mean: &mut [f64], variance: &mut [f64], z: &mut [f64]) {
     lanes::run(
         #[inline(always)]
         || {
             let length = z.len();
             let (mean, variance) = (&mut mean[..length], &mut variance[..length]);
+            let origin = &origin[..length];
             for j in 0..length {
-                let d = z[j] - mean[j];
+                let x = z[j] - origin[j];
+                let d = x - mean[j];
                 let m = mean[j] + share * d;
-                let e = z[j] - m;
+                let e = x - m;
                 let v = variance[j] + share * (d * e - variance[j]);
                 (mean[j], variance[j]) = (m, v);
                 z[j] = if v > 0.0 { e / v.sqrt() } else { 0.0 };
@@ -206,8 +211,8 @@ mod tests {
             let variance = of(&|x| (x - mean) * (x - mean));
             assert!((scale.mean(j, total) - mean).abs() < 1e-7);
             let (sd, at) = scale.unit(j).unwrap();
-            assert!((sd * sd / variance - 1.0).abs() < 1e-7, "{} {variance}", sd * sd);
-            assert!((z[j] - (rows[49][j] - at) / sd).abs() < 1e-12);
+            assert!((sd * sd / variance - 1.0).abs() < 1e-12, "{} {variance}", sd * sd);
+            assert!((z[j] - (rows[49][j] - at) / sd).abs() < 1e-7);
         }
         assert!(scale.unit(1).is_none());
     }

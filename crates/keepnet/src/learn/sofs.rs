@@ -21,7 +21,7 @@ use super::truncation::Truncation;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
 use crate::row::{Row, RowProblem};
 use crate::selection::Value;
 
@@ -96,7 +96,8 @@ pub const INFO: MethodInfo = info(
         STANDARDISE,
     ],
     make,
-);
+)
+.promising(Promises::STREAMING_CLASSES);
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     two_classes("sofs", spec, problem)?;

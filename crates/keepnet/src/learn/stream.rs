@@ -176,7 +176,7 @@ impl<R: Rule> Streaming<R> {
         }
         let averages =
             if regret { RunningAverages::bytes_for(p, 1, false) + 16 * (p * p) as u64 } else { 0 };
-        let bytes = 72 * p as u64 + averages;
+        let bytes = 80 * p as u64 + averages;
         budget.take(bytes, R::NAME)?;
         let hindsight = match regret {
             true => Some(RunningAverages::new(p, classes, AveragesParams::default())?),

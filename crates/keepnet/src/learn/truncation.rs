@@ -37,12 +37,30 @@ impl Truncation {
         if self.members.len() <= self.k {
             return;
         }
-        let rank = |j: &u32| key(*j as usize, w[*j as usize]);
+        // To the digits of f32: in the first rows every standardised feature is -1 or 1 but for
+        // rounding, which must not decide between them.
+        let rank = |j: &u32| key(*j as usize, w[*j as usize]) as f32;
         let by = |a: &u32, b: &u32| rank(b).total_cmp(&rank(a)).then(a.cmp(b));
         self.members.select_nth_unstable_by(self.k - 1, by);
         for j in self.members.drain(self.k..) {
             self.mark[j as usize] = false;
             w[j as usize] = 0.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_does_not_choose_between_equal_weights() {
+        for off in [0.0, 1.0, -1.0, 3.0] {
+            let mut support = Truncation::new(3, 1);
+            let mut w = [0.7, 0.7 * (1.0 + off * f64::EPSILON), 0.6];
+            support.keep(Row::F64(&[1.0; 3]), &mut w, |_, w| w.abs());
+            assert_eq!(support.members, [0], "the earlier of equals stays: {off}");
+            assert_eq!(w, [0.7, 0.0, 0.0]);
         }
     }
 }

@@ -334,11 +334,11 @@ mod tests {
                     |data| RawColumn { id: FeatureId::new(0), name: "x".into(), source: 0, data };
                 let (policy, wants) = (CheckPolicy::default(), Wants::default());
                 for p in kinds(&a).into_iter().map(raw) {
-                    let p = &check(&p, 0, &problem, &policy, wants).unwrap().unwrap().feature;
+                    let p = &check(&p, 0, &problem, &policy, wants).unwrap().feature.unwrap();
                     let (pf, e) = z.weigh(p.column(), &p.stats).unwrap();
                     assert!((e.strength - plain(&a, &y, &v).abs()).abs() < 1e-9);
                     for q in kinds(&b).into_iter().map(raw) {
-                        let q = &check(&q, 0, &problem, &policy, wants).unwrap().unwrap().feature;
+                        let q = &check(&q, 0, &problem, &policy, wants).unwrap().feature.unwrap();
                         let (qf, _) = z.weigh(q.column(), &q.stats).unwrap();
                         let side = Side { x: p.column(), facts: &pf };
                         z.load(side);

@@ -101,13 +101,17 @@ impl Promises {
     pub(crate) const STATISTICAL: Self =
         Self { with: &[], except: &[(Relation::Loss, NO_LOSS), (Relation::Fit, NO_LOSS)] };
 
-    /// The same for classes alone.
-    pub(crate) const CLASSES_BY_TESTS: Self = Self {
+    /// The same for classes alone, by the scatter of whole sets of features.
+    pub(crate) const SCATTER: Self = Self {
         with: &[],
         except: &[
             (Relation::Loss, NO_LOSS),
             (Relation::Fit, NO_LOSS),
             (Relation::Target, NO_NUMBERS),
+            (
+                Relation::Columns,
+                "the trace ratio adds the scatter of features in their own units, as published",
+            ),
         ],
     };
 
@@ -126,16 +130,36 @@ impl Promises {
     /// Methods on running averages: block products of f32 are good to near 1e-5 only.
     pub(crate) const AVERAGED: Self = Self { with: &[("products", "f64")], except: &[] };
 
+    /// The same where a ridge is chosen by the number of rows.
+    pub(crate) const CROSS_VALIDATED: Self = Self {
+        with: Self::AVERAGED.with,
+        except: &[(
+            Relation::Doubled,
+            "cross-validation counts W^2 / W2 rows, as weights may have any scale; \
+             with ridge=NUMBER it holds",
+        )],
+    };
+
     /// The streaming rivals.
     pub(crate) const STREAMING: Self = Self {
         with: &[],
         except: &[
-            (Relation::RowOrder, "each row moves the model that the rows before it left"),
-            (Relation::Doubled, "one step of twice the length is not two steps"),
-            (Relation::Columns, "steps and thresholds have a fixed size, whatever the columns' is"),
-            (Relation::Target, "steps and thresholds have a fixed size, whatever the target's is"),
-            (Relation::Loss, "a few steps need not have come below where they began"),
-            (Relation::Fit, "its weights are those of the steps; nothing is fitted at the end"),
+            (Relation::RowOrder, STEP_BY_STEP),
+            (Relation::Doubled, NOT_TWO_STEPS),
+            (Relation::Loss, NO_DESCENT),
+            (Relation::Fit, NO_REFIT),
+        ],
+    };
+
+    /// Streaming rivals for two classes alone.
+    pub(crate) const STREAMING_CLASSES: Self = Self {
+        with: &[],
+        except: &[
+            (Relation::RowOrder, STEP_BY_STEP),
+            (Relation::Doubled, NOT_TWO_STEPS),
+            (Relation::Target, NO_NUMBERS),
+            (Relation::Loss, NO_DESCENT),
+            (Relation::Fit, NO_REFIT),
         ],
     };
 
@@ -147,6 +171,10 @@ impl Promises {
 }
 
 const NO_LOSS: &str = "it compares features by tests and fits no model, so there is no loss";
+const STEP_BY_STEP: &str = "each row moves the model that the rows before it left";
+const NOT_TWO_STEPS: &str = "one step of twice the length is not two steps";
+const NO_DESCENT: &str = "a few steps need not have come below where they began";
+const NO_REFIT: &str = "its weights are those of the steps; nothing is fitted at the end";
 const NO_NUMBERS: &str = "its target is classes, which have no scale";
 
 #[cfg(test)]

@@ -28,6 +28,9 @@ use crate::target::Problem;
 
 /// Rounds in which a lambda found on the quadratic model is corrected on the loss itself.
 const ROUNDS: usize = 5;
+/// What the slope of a newcomer must have of lambda, past the error of the solve. That of a copy
+/// of a held column is lambda but for that error, which must not decide whether it enters.
+const EDGE: f64 = 1.0 + 10.0 * TOLERANCE;
 
 /// The method, for any loss.
 pub struct Grafting {
@@ -111,7 +114,7 @@ impl Rival for Grafting {
         let slope = held.slope(x).0;
         let with_slope = |outcome: Outcome| Outcome { marginal: Some(slope), ..outcome };
         let filling = held.limit().is_some() && !held.full();
-        if !x.pinned && !filling && slope <= held.books.lambda {
+        if !x.pinned && !filling && slope <= EDGE * held.books.lambda {
             return Ok(with_slope(Outcome::dropped(Reason::Weak)));
         }
         held.push(x)?;

@@ -18,6 +18,9 @@ const SWEEPS: usize = 3_000;
 /// Relative precision of a lambda that is searched.
 const PRECISION: f64 = 1.001;
 const STEP: f64 = 1.15;
+/// What a slope must have of lambda before its weight is more than zero. That of a copy of a
+/// column in the model is lambda but for rounding, which must not decide whether it has a weight.
+const EDGE: f64 = 1.0 + 5e-9;
 /// Steps of that search, up or down: from any number to any other that f64 holds.
 const SEARCH: usize = 10_000;
 /// Halvings, on the logarithm, of a step to that precision, and some to spare.
@@ -94,7 +97,7 @@ impl Quad {
                 *z = h * w[c][j] - q[c][j];
             }
             let size = norm(z);
-            let shrink = if size <= lambda[j] { 0.0 } else { (1.0 - lambda[j] / size) / h };
+            let shrink = if size <= EDGE * lambda[j] { 0.0 } else { (1.0 - lambda[j] / size) / h };
             for (c, z) in z.iter().enumerate() {
                 let change = z * shrink - w[c][j];
                 if change != 0.0 {
@@ -218,6 +221,21 @@ mod tests {
             let mut less = w.clone();
             quad.descend(&mut less, &[lambda / 1.002; 3], 1e-12);
             assert_eq!(zeros(&less), 0, "from {start}");
+        }
+    }
+
+    #[test]
+    fn a_copy_of_a_column_in_the_model_stays_without_a_weight() {
+        // One column twice, the second off by rounding: after the first has its weight the slope
+        // of the second is lambda, give or take the last digit.
+        for off in [-4.0, -1.0, 0.0, 1.0, 4.0] {
+            let near = 1.0 + off * f64::EPSILON;
+            let h = vec![1.0, near, near, 1.0];
+            let lin = vec![vec![0.7, 0.7 * near]];
+            let twice = Quad { size: 2, h: vec![h], lin, floor: vec![0.0; 2] };
+            let mut w = vec![vec![0.0; 2]];
+            twice.descend(&mut w, &[0.3; 2], 1e-12);
+            assert!((w[0][0] - 0.4).abs() < 1e-8 && w[0][1] == 0.0, "{off}: {w:?}");
         }
     }
 

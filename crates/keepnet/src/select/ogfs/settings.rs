@@ -47,6 +47,6 @@ pub const OGFS: MethodInfo = MethodInfo {
         SettingInfo { name: "level", default: "0.05", help: "level of the test on a score" },
         SettingInfo { name: "lambda", default: "0.001", help: "L1 weight between groups" },
     ],
-    promises: Promises::CLASSES_BY_TESTS,
+    promises: Promises::SCATTER,
     make: Maker::Columns(make),
 };
