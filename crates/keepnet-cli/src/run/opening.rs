@@ -8,10 +8,13 @@ use signal_hook::consts::SIGBUS;
 
 use super::signals;
 
+/// The least time that files have to open, so that a short `--time` still ends with a result.
+const LEAST: Duration = Duration::from_secs(1);
+
 /// Ends the opening of files when the time is over. From then on the run itself looks at the
 /// clock, and ends with a result.
 pub fn check(start: Instant, limit: Option<Duration>) -> Option<Check> {
-    let limit = limit?;
+    let limit = limit?.max(LEAST);
     Some(Check::new(move || match signals::opening() && start.elapsed() >= limit {
         true => {
             Err(Error::Data("--time was over while files were opened; nothing was selected".into()))
