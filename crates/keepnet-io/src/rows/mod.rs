@@ -109,12 +109,13 @@ pub(crate) trait ChunkReader: Send {
 /// column, as far as its head shows, the other may say what it holds; only text cannot come where
 /// numbers were expected.
 fn stacks(first: &[(String, ColumnKind)], blank: &[bool], reader: &dyn ChunkReader) -> bool {
-    let kinds = |(c, (a, b)): (usize, (&(String, ColumnKind), &(String, ColumnKind)))| {
-        let guessed = blank[c] && b.1 != ColumnKind::Text;
-        a.0 == b.0 && (a.1 == b.1 || guessed || reader.blank(c))
-    };
     let other = reader.columns();
-    first.len() == other.len() && first.iter().zip(other).enumerate().all(kinds)
+    let same = |c: usize| {
+        let ((a, kind), (b, found)) = (&first[c], &other[c]);
+        let guessed = blank[c] && *found != ColumnKind::Text;
+        a == b && (kind == found || guessed || reader.blank(c))
+    };
+    first.len() == other.len() && (0..first.len()).all(same)
 }
 
 /// Opens one file or standard input.
