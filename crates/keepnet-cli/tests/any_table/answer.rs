@@ -121,7 +121,8 @@ impl Answer {
             }
             for (x, y) in a.coefficient.iter().zip(&b.coefficient) {
                 let apart = (x - y).abs() * deviation(name);
-                if !(apart <= tolerance * largest) && x.to_bits() != y.to_bits() {
+                let near = apart <= tolerance * largest || x.to_bits() == y.to_bits();
+                if !near {
                     return Err(format!("weight of {name}: {x} against {y}"));
                 }
             }
@@ -143,7 +144,8 @@ impl Answer {
             let rounding = 1e-13 * self.level.max(other.level);
             for ((a, b), y) in a.iter().zip(&b).zip(&hand.y) {
                 let near = tolerance * hand.deviation(y) + 1e-12 * a.abs();
-                if !((a - b).abs() <= near + rounding) && a.to_bits() != b.to_bits() {
+                let same = (a - b).abs() <= near + rounding || a.to_bits() == b.to_bits();
+                if !same {
                     return Err(format!("intercept at the means: {a} against {b}"));
                 }
             }

@@ -8,14 +8,13 @@ use crate::relations::{Check, Checked, plain};
 use crate::write::Form;
 
 /// The features that a form has: svm text ends with the last column that is not all zeros.
-fn seen(case: &Case, hand: &Hand, form: Form) -> usize {
+fn seen(case: &Case, form: Form) -> usize {
     let all = crate::hand::features(&case.table, case.text);
     let stored = |(_, values): &(String, Vec<f64>)| values.iter().any(|v| *v != 0.0);
     let gone = match form {
         Form::Svm => all.iter().rev().take_while(|column| !stored(column)).count(),
         _ => 0,
     };
-    let _ = hand;
     all.len() - gone
 }
 
@@ -40,7 +39,7 @@ pub fn check(case: &Case, form: Form) -> Check {
     equal("rows.used", number(&json["rows"]["used"]), hand.weight.len());
     equal("rows.masked_target", number(&json["rows"]["masked_target"]), hand.masked);
     equal("rows.unmatched", number(&json["rows"]["unmatched"]), 0);
-    equal("features_seen", number(&json["features_seen"]), seen(case, &hand, form));
+    equal("features_seen", number(&json["features_seen"]), seen(case, form));
     let selected = json["selected"].as_array().unwrap();
     if let Some(k) = case.k {
         equal("selected beyond k", selected.len().saturating_sub(k), 0);
@@ -66,8 +65,7 @@ pub fn check(case: &Case, form: Form) -> Check {
 fn fates(case: &Case, json: &Value, hand: &Hand, form: Form, wrong: &mut Vec<String>) {
     let of = |fate: Fate| hand.features.iter().filter(|f| f.fate == fate).count() as u64;
     let dropped = |name: &str| json["dropped"][name].as_u64().unwrap_or(u64::MAX);
-    let gone =
-        (crate::hand::features(&case.table, case.text).len() - seen(case, hand, form)) as u64;
+    let gone = (crate::hand::features(&case.table, case.text).len() - seen(case, form)) as u64;
     if dropped("constant") != of(Fate::Constant) - gone {
         let want = of(Fate::Constant) - gone;
         wrong.push(format!("dropped.constant is {}, by hand {want}", dropped("constant")));
@@ -117,7 +115,8 @@ fn features(case: &Case, json: &Value, hand: &Hand, form: Form, wrong: &mut Vec<
         }
         let (mean, spread) = (hand.mean(&feature.values), hand.deviation(&feature.values));
         let got = shown["mean"].as_f64().unwrap_or(f64::NAN);
-        if !((got - mean).abs() <= 1e-9 * spread + 1e-12 * mean.abs()) {
+        let near = (got - mean).abs() <= 1e-9 * spread + 1e-12 * mean.abs();
+        if !near {
             wrong.push(format!("{name}: mean {got}, by hand {mean}"));
         }
         let plain = !name.contains(':') && !name.contains('=');
@@ -130,7 +129,8 @@ fn features(case: &Case, json: &Value, hand: &Hand, form: Form, wrong: &mut Vec<
             }
         }
         let score = shown["score"].as_f64().unwrap_or(f64::NAN);
-        if !(score <= last) {
+        let falls = score <= last;
+        if !falls {
             wrong.push(format!("{name}: score {score} after {last}"));
         }
         last = score;
