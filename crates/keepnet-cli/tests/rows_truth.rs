@@ -67,8 +67,11 @@ fn result(folder: &Folder, words: &str) -> Value {
     serde_json::from_str(&called.fine().out).unwrap()
 }
 
-/// Index, coefficient, mean and missing values of every feature chosen, and the intercept.
-fn model(result: &Value) -> (Vec<(u64, f64, f64, Option<u64>)>, f64) {
+/// Index, coefficient, mean and missing values of a feature.
+type Chosen = (u64, f64, f64, Option<u64>);
+
+/// Every feature chosen, and the intercept.
+fn model(result: &Value) -> (Vec<Chosen>, f64) {
     let one = |f: &Value| {
         let part = |name: &str| f[name].as_f64().unwrap();
         let index = f["index"].as_u64().unwrap();

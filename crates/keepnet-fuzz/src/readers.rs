@@ -70,7 +70,7 @@ impl Cases for Files {
         let first = (number / 2) as usize;
         if let Some(seed) = self.seeds.get(first) {
             let mut call = words("select", &file);
-            call.extend(shape(number % 2 == 0, self.reader.name, random, false));
+            call.extend(shape(number.is_multiple_of(2), self.reader.name, random, false));
             return Case { file, bytes: seed.clone(), call };
         }
         let pick =

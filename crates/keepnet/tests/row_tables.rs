@@ -32,7 +32,7 @@ fn ofsa_finds_the_best_pair_wherever_the_top_eigenvector_points() {
         gram(&[(0, 1, -0.6), (2, 3, -0.6), (4, 5, 0.6)]),
         {
             // A common factor with signs that sum to nothing.
-            let sign = |j: usize| if j % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = |j: usize| if j.is_multiple_of(2) { 1.0 } else { -1.0 };
             let mut s = gram(&[]);
             (0..p).for_each(|i| {
                 (0..p).filter(|j| *j != i).for_each(|j| s[i][j] = 0.5 * sign(i) * sign(j))
@@ -252,7 +252,7 @@ fn the_logistic_loss_knows_neither_unit_nor_origin() {
                 (3e-3, -1e3, 2.0),
             ] {
                 let mut table = plain.clone();
-                let factor = |j: usize| if j % 2 == 0 { scale } else { 1.0 / scale };
+                let factor = |j: usize| if j.is_multiple_of(2) { scale } else { 1.0 / scale };
                 for (j, column) in table.x.iter_mut().enumerate() {
                     column.iter_mut().for_each(|x| *x = factor(j) * *x + shift);
                 }
