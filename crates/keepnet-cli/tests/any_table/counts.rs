@@ -7,17 +7,6 @@ use crate::hand::{Fate, Hand};
 use crate::relations::{Check, Checked, plain};
 use crate::write::Form;
 
-/// The features that a form has: svm text ends with the last column that is not all zeros.
-fn seen(case: &Case, form: Form) -> usize {
-    let all = crate::hand::features(&case.table, case.text);
-    let stored = |(_, values): &(String, Vec<f64>)| values.iter().any(|v| *v != 0.0);
-    let gone = match form {
-        Form::Svm => all.iter().rev().take_while(|column| !stored(column)).count(),
-        _ => 0,
-    };
-    all.len() - gone
-}
-
 /// The counts of the case in a form, or in the plain one where the form cannot hold it.
 pub fn check(case: &Case, form: Form) -> Check {
     let rows = by_rows(case.method);
@@ -39,7 +28,8 @@ pub fn check(case: &Case, form: Form) -> Check {
     equal("rows.used", number(&json["rows"]["used"]), hand.weight.len());
     equal("rows.masked_target", number(&json["rows"]["masked_target"]), hand.masked);
     equal("rows.unmatched", number(&json["rows"]["unmatched"]), 0);
-    equal("features_seen", number(&json["features_seen"]), seen(case, form));
+    let columns = crate::hand::features(&case.table, case.text).len();
+    equal("features_seen", number(&json["features_seen"]), columns);
     let selected = json["selected"].as_array().unwrap();
     if let Some(k) = case.k {
         equal("selected beyond k", selected.len().saturating_sub(k), 0);
@@ -53,7 +43,7 @@ pub fn check(case: &Case, form: Form) -> Check {
     } else if !json["class_counts"].is_null() {
         wrong.push(format!("class_counts of numbers is {}", json["class_counts"]));
     }
-    fates(case, json, &hand, form, &mut wrong);
+    fates(case, json, &hand, &mut wrong);
     features(case, json, &hand, form, &mut wrong);
     match wrong.is_empty() {
         true => Ok(Checked::Held),
@@ -62,12 +52,11 @@ pub fn check(case: &Case, form: Form) -> Check {
 }
 
 /// What became of the features: each is selected or counted once among the dropped.
-fn fates(case: &Case, json: &Value, hand: &Hand, form: Form, wrong: &mut Vec<String>) {
+fn fates(case: &Case, json: &Value, hand: &Hand, wrong: &mut Vec<String>) {
     let of = |fate: Fate| hand.features.iter().filter(|f| f.fate == fate).count() as u64;
     let dropped = |name: &str| json["dropped"][name].as_u64().unwrap_or(u64::MAX);
-    let gone = (crate::hand::features(&case.table, case.text).len() - seen(case, form)) as u64;
-    if dropped("constant") != of(Fate::Constant) - gone {
-        let want = of(Fate::Constant) - gone;
+    if dropped("constant") != of(Fate::Constant) {
+        let want = of(Fate::Constant);
         wrong.push(format!("dropped.constant is {}, by hand {want}", dropped("constant")));
     }
     if by_rows(case.method) {
@@ -88,7 +77,7 @@ fn fates(case: &Case, json: &Value, hand: &Hand, form: Form, wrong: &mut Vec<Str
     let sum: u64 =
         ["weak", "redundant", "constant", "missing", "evicted"].iter().map(|n| dropped(n)).sum();
     let kept = json["selected"].as_array().unwrap().len() as u64;
-    let all = hand.features.len() as u64 - gone;
+    let all = hand.features.len() as u64;
     if sum + kept != all {
         wrong.push(format!("{sum} dropped and {kept} selected, of {all} features"));
     }

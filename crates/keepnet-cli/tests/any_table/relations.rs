@@ -48,7 +48,6 @@ pub fn format(case: &Case, form: Form) -> Check {
     if !case.table.fits(form, case.text, by_rows(case.method)) {
         return Ok(Checked::Beside);
     }
-    // Svm text has no column after the last that is not zero.
     both(case, case.answer(plain(case), &[]), case.answer(form, &[]), &format!("{form:?}"))
 }
 

@@ -157,8 +157,15 @@ impl Table {
     /// Whether a form can hold the table for a method on rows, or on features.
     pub fn fits(&self, form: Form, text: Text, by_rows: bool) -> bool {
         let coded = !(form.bare() && text == Text::OneHot && self.has_text());
-        // An array in Fortran order holds columns.
-        coded && !(form == Form::NpyF && by_rows)
+        // An array in Fortran order holds columns; svm text ends with the last column that is not
+        // all zeros, and settings by the number of features, as the burn-in of tsgd, go with it.
+        let ends = |c: &Vec<f64>| c.iter().any(|v| *v != 0.0);
+        let holds = match form {
+            Form::NpyF => !by_rows,
+            Form::Svm => bare_columns(self, text, 0..self.columns.len()).last().is_some_and(ends),
+            _ => true,
+        };
+        coded && holds
     }
 
     /// Names that features have in a bare form, by their place, as names of the table.
