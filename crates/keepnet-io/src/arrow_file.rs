@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch, new_empty_array};
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary, read_footer_length};
 use arrow_ipc::{Block, Message, MetadataVersion, root_as_footer};
 use arrow_schema::{DataType, Field, Fields, SchemaRef};
@@ -19,6 +19,21 @@ use crate::memory::Meter;
 
 /// Values of the dictionaries that came so far.
 pub(crate) type Dictionaries = HashMap<i64, ArrayRef>;
+
+/// The dictionaries of some columns before any values came. A writer may leave a dictionary out,
+/// or send it later, while every value of its column is missing.
+pub(crate) fn no_values(schema: &SchemaRef, columns: &[usize]) -> Dictionaries {
+    let empty = |c: &usize| {
+        let field = schema.field(*c);
+        #[expect(deprecated, reason = "the only way from a field to the dictionary that it uses")]
+        let id = field.dict_id()?;
+        match field.data_type() {
+            DataType::Dictionary(_, values) => Some((id, new_empty_array(values))),
+            _ => None,
+        }
+    };
+    columns.iter().filter_map(empty).collect()
+}
 
 /// The batches of a file or a stream, in order.
 pub(crate) struct Batches {
@@ -93,7 +108,7 @@ impl Batches {
 
     /// Decodes some columns, in ascending order, of every batch of rows.
     pub(crate) fn decode(&self, columns: &[usize]) -> Result<Vec<RecordBatch>> {
-        let (mut all, mut dictionaries) = (Vec::new(), Dictionaries::new());
+        let (mut all, mut dictionaries) = (Vec::new(), no_values(&self.schema, columns));
         let mut unpacked = self.meter.take(0, "")?;
         for at in 0..self.places.len() {
             let (batch, bytes) = self.one(at, columns, &mut dictionaries)?;

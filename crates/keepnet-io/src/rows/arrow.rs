@@ -12,7 +12,7 @@ use keepnet::{ColumnBlock, Error, Result};
 
 use super::{Chunk, ChunkReader, ChunkValues};
 use crate::arrow_column::{as_text, kind, widened};
-use crate::arrow_file::{Batches, Dictionaries, decode, dictionary, rows_of};
+use crate::arrow_file::{Batches, Dictionaries, decode, dictionary, no_values, rows_of};
 use crate::arrow_message::{damaged, lead, message};
 use crate::dataset::ColumnKind;
 use crate::guard::guarded;
@@ -77,8 +77,8 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
     check_unique(columns.iter().map(|c| c.0.as_str()))?;
     columns.iter().for_each(|(name, _)| print.bytes(name.as_bytes()));
     let known = |c: &usize| !matches!(columns[*c].1, ColumnKind::Other(_));
-    let known = (0..columns.len()).filter(known).collect();
-    let (dictionaries, current) = (Dictionaries::new(), None);
+    let known: Vec<usize> = (0..columns.len()).filter(known).collect();
+    let (dictionaries, current) = (no_values(&schema, &known), None);
     let (place, fingerprint) = (place.clone(), print.finish());
     Ok(Box::new(Ipc {
         source,
