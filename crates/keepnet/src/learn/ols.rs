@@ -64,67 +64,125 @@ pub(crate) fn check_ridge(ridge: f64) -> Result<()> {
     Err(Error::param("ridge", ridge, "a number of at least 0"))
 }
 
-/// `(S + ridge I)^-1 s` on every feature; least squares is refused where it is singular.
+/// `(S + ridge I)^-1 s` on every feature; least squares is refused where the rows are too few for
+/// it.
+///
+/// Rows are too few where `S` is singular, the target is met in every row, and fewer than half of
+/// the features have a weight of their own. The first two hold as well for a target without noise
+/// and a copied feature; there most weights are known, and copies share theirs. All of it is read
+/// off `S`, which is the same for a row of weight 2 and a row that came twice.
 pub(crate) fn full(gram: &Gram, ridge: f64) -> Result<Vec<Vec<f64>>> {
-    if ridge == 0.0 && gram.n <= gram.p() as f64 {
-        return Err(Error::Data(format!(
-            "least squares on {} features needs more than the {:.0} rows so far; \
-             give more rows, or --set ridge=0.01, or another method",
-            gram.p(),
-            gram.n
-        )));
+    if ridge > 0.0 {
+        return solve(|| gram.s.clone(), &gram.xy, ridge);
     }
-    match ridge {
-        0.0 => Ok(least_squares(&gram.s, &gram.xy)?.0),
-        ridge => solve(|| gram.s.clone(), &gram.xy, ridge),
+    let (b, factor) = least_squares(&gram.s, &gram.xy)?;
+    // A pivot is the jitter times 1 and the squared weights on the features before.
+    if dependent(gram, &factor, 1e6) && exact(gram, &b) {
+        let (rank, known) = Spectrum::new(gram)?.rank_and_known();
+        if rank < gram.p() && 2 * known < gram.p() {
+            return Err(Error::Data(format!(
+                "least squares on {} features needs more than the {} different rows so far; \
+                 give more rows, or --set ridge=0.01, or another method",
+                gram.p(),
+                rank + 1
+            )));
+        }
     }
+    Ok(b)
+}
+
+/// Whether the Cholesky factor tells of features that depend on each other: by pivots of jitter or
+/// rounding, up to `times` of it, or by a diagonal that had to be raised.
+fn dependent(gram: &Gram, factor: &Mat<f64>, times: f64) -> bool {
+    let pivots = (0..gram.p()).map(|j| factor[(j, j)] * factor[(j, j)]);
+    let least = pivots.fold(f64::INFINITY, f64::min);
+    let raised = factor[(0, 0)] * factor[(0, 0)] > 1.0 + 100.0 * JITTER;
+    least <= times * JITTER.max(gram.rounding) || raised
+}
+
+/// Whether weights meet the target in every row, as far as rounding tells.
+fn exact(gram: &Gram, b: &[Vec<f64>]) -> bool {
+    let every: Vec<usize> = (0..gram.p()).collect();
+    let size: f64 = b.iter().flatten().map(|b| b * b).sum();
+    gram.rss(&every, b) <= 1e-6 * gram.yy.iter().sum::<f64>() + 10.0 * gram.rounding * size
 }
 
 /// Least squares on every feature, the shortest solution where there are several.
 fn shortest(gram: &Gram) -> Result<Vec<Vec<f64>>> {
     if gram.n > gram.p() as f64
         && let Ok((b, factor)) = least_squares(&gram.s, &gram.xy)
+        && !dependent(gram, &factor, 10.0)
     {
-        // Pivots of jitter or rounding, or a diagonal that had to be raised, tell of dependence.
-        let pivots = (0..gram.p()).map(|j| factor[(j, j)] * factor[(j, j)]);
-        let least = pivots.fold(f64::INFINITY, f64::min);
-        let raised = factor[(0, 0)] * factor[(0, 0)] > 1.0 + 100.0 * JITTER;
-        if least > 10.0 * JITTER.max(gram.rounding) && !raised {
-            return Ok(b);
-        }
+        return Ok(b);
     }
-    eigen(gram)
+    Ok(Spectrum::new(gram)?.solve(&gram.xy))
 }
 
-/// `pinv(S) s` by eigenvectors.
-fn eigen(gram: &Gram) -> Result<Vec<Vec<f64>>> {
-    let p = gram.p();
-    let mut values = faer::diag::Diag::<f64>::zeros(p);
-    let mut vectors = Mat::<f64>::zeros(p, p);
-    let yes = ComputeEigenvectors::Yes;
-    let scratch = self_adjoint_evd_scratch::<f64>(p, yes, Par::Seq, Spec::default());
-    let mut memory = MemBuffer::new(scratch);
-    let stack = MemStack::new(&mut memory);
-    let (s, u) = (gram.s.as_ref(), Some(vectors.as_mut()));
-    self_adjoint_evd(s, values.as_mut(), u, Par::Seq, stack, Spec::default()).map_err(|_| {
-        Error::Data(
-            "the eigenvalues of the correlations were not found; give --set ridge=0.01".into(),
-        )
-    })?;
-    let largest = values.column_vector().iter().copied().fold(0.0, f64::max);
-    let one = |xy: &Vec<f64>| {
-        let mut b = vec![0.0; p];
-        for (i, lambda) in values.column_vector().iter().enumerate() {
-            if *lambda <= 10.0 * gram.rounding * largest {
+/// Eigenvalues and eigenvectors of `S`.
+struct Spectrum {
+    values: Vec<f64>,
+    vectors: Mat<f64>,
+    /// Eigenvalues up to this one count as zero.
+    zero: f64,
+    rounding: f64,
+}
+
+impl Spectrum {
+    fn new(gram: &Gram) -> Result<Self> {
+        let p = gram.p();
+        let mut values = faer::diag::Diag::<f64>::zeros(p);
+        let mut vectors = Mat::<f64>::zeros(p, p);
+        let yes = ComputeEigenvectors::Yes;
+        let scratch = self_adjoint_evd_scratch::<f64>(p, yes, Par::Seq, Spec::default());
+        let mut memory = MemBuffer::new(scratch);
+        let stack = MemStack::new(&mut memory);
+        let (s, u) = (gram.s.as_ref(), Some(vectors.as_mut()));
+        self_adjoint_evd(s, values.as_mut(), u, Par::Seq, stack, Spec::default()).map_err(
+            |_| {
+                Error::Data(
+                    "the eigenvalues of the correlations were not found; give --set ridge=0.01"
+                        .into(),
+                )
+            },
+        )?;
+        let values: Vec<f64> = values.column_vector().iter().copied().collect();
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let rounding = gram.rounding;
+        Ok(Self { values, vectors, zero: 10.0 * rounding * largest, rounding })
+    }
+
+    /// `pinv(S) s` for every output.
+    fn solve(&self, xy: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let one = |xy: &Vec<f64>| {
+            let mut b = vec![0.0; xy.len()];
+            for (i, lambda) in self.values.iter().enumerate() {
+                if *lambda <= self.zero {
+                    continue;
+                }
+                let v = self.vectors.col_as_slice(i);
+                let scale = v.iter().zip(xy).map(|(v, s)| v * s).sum::<f64>() / lambda;
+                b.iter_mut().zip(v).for_each(|(b, v)| *b += scale * v);
+            }
+            b
+        };
+        xy.iter().map(one).collect()
+    }
+
+    /// The rank, and how many features have the same weight in every solution: those that no
+    /// vector of eigenvalue zero touches.
+    fn rank_and_known(&self) -> (usize, usize) {
+        let mut touched = vec![0.0; self.values.len()];
+        let mut rank = 0;
+        for (i, lambda) in self.values.iter().enumerate() {
+            if *lambda > self.zero {
+                rank += 1;
                 continue;
             }
-            let v = vectors.col_as_slice(i);
-            let scale = v.iter().zip(xy).map(|(v, s)| v * s).sum::<f64>() / lambda;
-            b.iter_mut().zip(v).for_each(|(b, v)| *b += scale * v);
+            let v = self.vectors.col_as_slice(i);
+            touched.iter_mut().zip(v).for_each(|(t, v)| *t += v * v);
         }
-        b
-    };
-    Ok(gram.xy.iter().map(one).collect())
+        (rank, touched.iter().filter(|t| **t <= 10.0 * self.rounding).count())
+    }
 }
 
 impl Extract for Ols {
@@ -184,4 +242,55 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
     let params = OlsParams { ridge: spec.get("ridge", 0.0, "a number of at least 0")? };
     let extract = Ols::new(params)?;
     build(spec, problem, extract, budget)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::averages::{AveragesParams, RunningAverages};
+    use crate::learn::testing;
+    use crate::row::{Row, RowBlock};
+
+    /// The papers' rows; every other one has a weight, or comes more than once. With `copy` the last
+    /// feature is the first, and the target has no noise.
+    fn gram(rows: usize, p: usize, copy: bool, weight: f64, times: usize) -> Gram {
+        let params = AveragesParams { wide: true, ..AveragesParams::default() };
+        let mut averages = RunningAverages::new(p, 0, params).unwrap();
+        let mut block = RowBlock::new(p, rows * times);
+        let plain = testing::rows(rows, p, 3, 5);
+        for (i, (row, y)) in plain.rows().zip(plain.y()).enumerate() {
+            let (mut x, mut y): (Vec<f64>, f64) = ((0..p).map(|j| row.get(j)).collect(), *y);
+            if copy {
+                x[p - 1] = x[0];
+                y = 2.0 * x[0] - x[1];
+            }
+            let (times, weight) = if i % 2 == 0 { (times, weight) } else { (1, 1.0) };
+            for _ in 0..times {
+                block.push(Row::F64(&x), y, weight).unwrap();
+            }
+        }
+        averages.push(&block).unwrap();
+        averages.gram().unwrap()
+    }
+
+    #[test]
+    fn rows_that_come_twice_are_no_more_rows_than_rows_of_weight_two() {
+        for (rows, p) in [(16, 18), (18, 18), (5, 9)] {
+            let words = |gram: &Gram| full(gram, 0.0).unwrap_err().to_string();
+            let heavy = words(&gram(rows, p, false, 2.0, 1));
+            assert_eq!(heavy, words(&gram(rows, p, false, 1.0, 2)));
+            assert!(heavy.contains(&format!("than the {rows} different rows")), "{heavy}");
+        }
+        // One row more than features is enough, with any weights.
+        for weight in [1.0, 2.0, 50.0] {
+            full(&gram(19, 18, false, weight, 1), 0.0).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_copy_in_a_target_without_noise_is_not_a_lack_of_rows() {
+        let b = full(&gram(60, 8, true, 1.0, 1), 0.0).unwrap();
+        assert!((b[0][0] - b[0][7]).abs() < 1e-4, "{b:?}");
+        assert!(b[0][2].abs() < 1e-6, "{b:?}");
+    }
 }
