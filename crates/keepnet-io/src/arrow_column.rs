@@ -122,6 +122,10 @@ pub(crate) fn as_text(
         DataType::Utf8View => extend(array.as_string_view().iter(), out, held),
         DataType::Dictionary(..) => {
             let coded = array.as_any_dictionary();
+            // Where every value is missing there need be no level, and keys cannot be asked for.
+            if coded.values().is_empty() {
+                return extend(std::iter::repeat_n(None, array.len()), out, held);
+            }
             let mut levels = Vec::new();
             as_text(coded.values().as_ref(), &mut levels, held)?;
             let keys = coded.normalized_keys();
