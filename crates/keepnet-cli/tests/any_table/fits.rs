@@ -48,10 +48,8 @@ pub struct Fit {
 /// The fit of some columns with a ridge on those of unit variance; the centre has none.
 pub fn fit(hand: &Hand, loss: Loss, columns: &[&[f64]], y: &[f64], ridge: f64) -> Fit {
     let scale: Vec<f64> = columns.iter().map(|x| hand.deviation(x)).collect();
-    let standard = |(x, s): (&&[f64], &f64)| {
-        let mean = hand.mean(x);
-        x.iter().map(|v| (v - mean) / s).collect::<Vec<f64>>()
-    };
+    let standard =
+        |(x, s): (&&[f64], &f64)| hand.centred(x).into_iter().map(|v| v / s).collect::<Vec<f64>>();
     let x: Vec<Vec<f64>> = columns.iter().zip(&scale).map(standard).collect();
     let centre = hand.mean(y);
     // A target with a large offset is fitted about its mean, where the digits are.
@@ -203,9 +201,10 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 pub fn condition(hand: &Hand, columns: &[&[f64]], ridge: f64) -> f64 {
     let k = columns.len();
     let unit = |x: &&[f64]| {
-        let (mean, s) = (hand.mean(x), hand.deviation(x));
+        let s = hand.deviation(x);
         let root = |w: &f64| (w / hand.total()).sqrt();
-        x.iter().zip(&hand.weight).map(|(v, w)| (v - mean) / s * root(w)).collect::<Vec<f64>>()
+        let x = hand.centred(x);
+        x.iter().zip(&hand.weight).map(|(v, w)| v / s * root(w)).collect::<Vec<f64>>()
     };
     let x: Vec<Vec<f64>> = columns.iter().map(unit).collect();
     let dot = |i: usize, j: usize| x[i].iter().zip(&x[j]).map(|(a, b)| a * b).sum::<f64>();

@@ -112,10 +112,19 @@ impl Hand {
         first + sum(first) / self.total()
     }
 
+    /// The values less their mean, twice: a mean between two neighbouring numbers is neither, and
+    /// what it is rounded by is much where all values are 0.3 but for the last place.
+    pub fn centred(&self, values: &[f64]) -> Vec<f64> {
+        let less = |values: &[f64]| -> Vec<f64> {
+            let mean = self.mean(values);
+            values.iter().map(|v| v - mean).collect()
+        };
+        less(&less(values))
+    }
+
     /// The weighted standard deviation.
     pub fn deviation(&self, values: &[f64]) -> f64 {
-        let mean = self.mean(values);
-        let squares = values.iter().zip(&self.weight).map(|(v, w)| w * (v - mean).powi(2));
+        let squares = self.centred(values).into_iter().zip(&self.weight).map(|(v, w)| w * v * v);
         (squares.sum::<f64>() / self.total()).sqrt()
     }
 }

@@ -11,6 +11,10 @@
 //! looked at whenever the objective is above that before the last step; features that leave may
 //! raise it too, and may. lambda_max is found as in `lanczos`.
 //!
+//! The first step leaves b = eta s, so that features of equal correlation with the target meet at a cut
+//! that comes at once: two that differ from a constant in one row each, of the same class, are such.
+//! Sizes within the rounding of the averages count as equal, and of equal ones the later goes.
+//!
 //! Once `M_e = k` the support cannot change, so the loop ends there and least squares follows.
 //! `S` is compacted whenever the live set has shrunk by a tenth; with mu = 10 a whole run costs
 //! `0.047 N` products with the full `S`, half of it held in f32. Source: Sun and Barbu, arXiv 1803.11521,
@@ -56,6 +60,8 @@ pub struct Ofsa {
 
 /// How often the step is halved before giving up.
 const HALVINGS: usize = 64;
+/// Sizes this close, over the largest, are equal; more where products are in f32.
+const SAME: f64 = 1e-9;
 
 /// The live part of the problem.
 struct Live {
@@ -94,9 +100,10 @@ impl Ofsa {
     /// The features that outlive the schedule, and those that leave in their order.
     fn anneal(&self, gram: &Gram, k: usize) -> Result<(Vec<usize>, Vec<usize>)> {
         let live = Live::new(gram);
+        let same = SAME.max(10.0 * gram.rounding);
         let mut eta = self.params.step / (live.s.largest_eigenvalue() + self.params.ridge);
         for _ in 0..HALVINGS {
-            if let Some(done) = self.schedule(Live::new(gram), k, eta) {
+            if let Some(done) = self.schedule(Live::new(gram), k, eta, same) {
                 return Ok(done);
             }
             eta /= 2.0;
@@ -109,7 +116,13 @@ impl Ofsa {
     }
 
     /// One run of the schedule; `None` where a step raises the objective.
-    fn schedule(&self, mut live: Live, k: usize, eta: f64) -> Option<(Vec<usize>, Vec<usize>)> {
+    fn schedule(
+        &self,
+        mut live: Live,
+        k: usize,
+        eta: f64,
+        same: f64,
+    ) -> Option<(Vec<usize>, Vec<usize>)> {
         let p = live.s.p();
         let mut alive = live.all();
         let (mut count, mut gone) = (p, Vec::with_capacity(p - k));
@@ -129,7 +142,7 @@ impl Ofsa {
                 continue;
             }
             let size = live.sizes(&alive);
-            for at in weakest(&size, count - next) {
+            for at in weakest(&size, count - next, same) {
                 gone.push(live.place[at]);
                 live.b.iter_mut().for_each(|b| b[at] = 0.0);
                 alive[at] = false;
@@ -146,30 +159,38 @@ impl Ofsa {
     }
 }
 
-/// The `count` places of the least sizes that are not negative, the least first; ties go to the
-/// later place.
-fn weakest(size: &[f64], count: usize) -> Vec<usize> {
+/// The `count` places of the least sizes that are not negative, the least first; of sizes that
+/// differ by at most a share `same` of the largest the later place goes first.
+fn weakest(size: &[f64], count: usize, same: f64) -> Vec<usize> {
+    let slack = same * size.iter().copied().fold(0.0, f64::max);
     // Late in the schedule one or two go at a time, for which a look at each is the quickest.
     if count <= 2 {
         let mut out = Vec::with_capacity(count);
         for _ in 0..count {
-            let mut least = (f64::INFINITY, 0);
-            for (at, v) in size.iter().enumerate().filter(|(at, _)| !out.contains(at)) {
-                if *v >= 0.0 && *v <= least.0 {
-                    least = (*v, at);
-                }
-            }
-            out.push(least.1);
+            let left = |at: usize| size[at] >= 0.0 && !out.contains(&at);
+            let sizes = (0..size.len()).filter(|at| left(*at)).map(|at| size[at]);
+            let most = sizes.fold(f64::INFINITY, f64::min) + slack;
+            let last = (0..size.len()).rfind(|at| left(*at) && size[*at] <= most);
+            out.extend(last);
         }
         return out;
     }
     let mut order: Vec<usize> = (0..size.len()).filter(|at| size[*at] >= 0.0).collect();
     let by = |a: &usize, b: &usize| size[*a].total_cmp(&size[*b]).then(b.cmp(a));
     if count < order.len() {
-        order.select_nth_unstable_by(count, by);
-        order.truncate(count);
+        // Those that are equal to the last that goes may go in its place.
+        let cut = size[*order.select_nth_unstable_by(count - 1, by).1];
+        order.retain(|at| size[*at] <= cut + slack);
     }
-    order.sort_by(by);
+    order.sort_unstable_by(by);
+    let mut from = 0;
+    while from < order.len() {
+        let most = size[order[from]] + slack;
+        let run = order[from..].iter().take_while(|at| size[**at] <= most).count();
+        order[from..from + run].sort_unstable_by(|a, b| b.cmp(a));
+        from += run;
+    }
+    order.truncate(count);
     order
 }
 
@@ -336,5 +357,26 @@ mod tests {
         let mut first = ofsa.rank(&gram, 4).unwrap();
         first.sort_unstable();
         assert_eq!(first, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn of_features_that_rounding_sets_apart_the_later_goes() {
+        let ofsa = Ofsa::new(OfsaParams::default()).unwrap();
+        for away in [-1e-15, 0.0, 1e-15] {
+            // One of twenty goes, after the first step, in which sizes are those of `s`.
+            let mut gram = crate::learn::testing::gram(400, 20, 4);
+            (gram.xy[0][3], gram.xy[0][7]) = (1e-3, 1e-3 * (1.0 + away));
+            let kept = ofsa.choose(&gram, 19).unwrap();
+            assert!(kept.contains(&3) && !kept.contains(&7), "{away}: {kept:?}");
+        }
+        // One at a time and many at once.
+        for away in [-1e-15, 0.0, 1e-15] {
+            let size = [5.0, 1.0, -1.0, 1.0 + away, 3.0, 0.5, 1.0 - away, 0.1];
+            assert_eq!(weakest(&size, 1, 1e-9), [7]);
+            assert_eq!(weakest(&size, 2, 1e-9), [7, 5]);
+            assert_eq!(weakest(&size, 3, 1e-9), [7, 5, 6]);
+            assert_eq!(weakest(&size, 4, 1e-9), [7, 5, 6, 3]);
+            assert_eq!(weakest(&size, 7, 1e-9), [7, 5, 6, 3, 1, 4, 0]);
+        }
     }
 }
