@@ -1,6 +1,6 @@
 //! Feeds a stream of rows to a learner: missing values, looks at intervals, saving, ending.
 //!
-//! What becomes of each row is in [`super::filter`]. A saved run goes through the rows before it
+//! What becomes of each row is in `filter.rs`. A saved run goes through the rows before it
 //! again, and compares their targets and weights with those that it was made from.
 
 use std::time::{Duration, Instant};
