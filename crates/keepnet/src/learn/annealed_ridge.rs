@@ -16,11 +16,12 @@
 //! Barbu, She, Ding and Gramajo, PAMI 39 (2017), the elimination is ours.
 
 use super::RowLearner;
-use super::extract::{Extract, ranked};
+use super::extract::Extract;
 use super::gcv;
-use super::gram::{Gram, gather, largest, sizes, solve};
+use super::gram::{Gram, gather, sizes, solve};
 use super::ols::check_ridge;
 use super::settings::{SHARED, build, info, optional};
+use super::ties::{same, weakest};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
@@ -79,13 +80,16 @@ impl AnnealedRidge {
                 gram.xy.iter().map(|xy| alive.iter().map(|j| xy[*j]).collect()).collect();
             let size = sizes(&solve(|| gather(&gram.s, &alive), &xy, ridge)?);
             let next = ((1.0 - self.params.drop) * alive.len() as f64).ceil() as usize;
-            let keep = largest(&size, next.min(alive.len() - 1).max(k));
-            let mut stays = vec![false; alive.len()];
-            keep.iter().for_each(|at| stays[*at] = true);
-            for at in ranked(&size, size.len()).into_iter().rev().filter(|at| !stays[*at]) {
+            let next = next.min(alive.len() - 1).max(k);
+            // What rounding leaves between the weights of copies.
+            let same = same(gram).max(10.0 * f64::EPSILON / ridge);
+            let mut stays = vec![true; alive.len()];
+            for at in weakest(&size, alive.len() - next, same) {
                 gone(alive[at]);
+                stays[at] = false;
             }
-            alive = keep.iter().map(|at| alive[*at]).collect();
+            let mut stays = stays.into_iter();
+            alive.retain(|_| stays.next().unwrap_or(false));
         }
         Ok(alive)
     }

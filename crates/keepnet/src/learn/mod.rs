@@ -56,6 +56,7 @@ mod stream;
 mod symmetric;
 #[cfg(test)]
 mod testing;
+mod ties;
 pub mod truncated_gradient;
 mod truncation;
 pub mod tsgd;

@@ -27,6 +27,7 @@ use super::gram::{Gram, sizes};
 use super::ols::check_ridge;
 use super::settings::{SHARED, build, info};
 use super::symmetric::Symmetric;
+use super::ties::{self, weakest};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
@@ -60,8 +61,6 @@ pub struct Ofsa {
 
 /// How often the step is halved before giving up.
 const HALVINGS: usize = 64;
-/// Sizes this close, over the largest, are equal; more where products are in f32.
-const SAME: f64 = 1e-9;
 
 /// The live part of the problem.
 struct Live {
@@ -100,7 +99,7 @@ impl Ofsa {
     /// The features that outlive the schedule, and those that leave in their order.
     fn anneal(&self, gram: &Gram, k: usize) -> Result<(Vec<usize>, Vec<usize>)> {
         let live = Live::new(gram);
-        let same = SAME.max(10.0 * gram.rounding);
+        let same = ties::same(gram);
         let mut eta = self.params.step / (live.s.largest_eigenvalue() + self.params.ridge);
         for _ in 0..HALVINGS {
             if let Some(done) = self.schedule(Live::new(gram), k, eta, same) {
@@ -157,41 +156,6 @@ impl Ofsa {
         let left = (0..alive.len()).filter(|at| alive[*at]).map(|at| live.place[at]);
         Some((left.collect(), gone))
     }
-}
-
-/// The `count` places of the least sizes that are not negative, the least first; of sizes that
-/// differ by at most a share `same` of the largest the later place goes first.
-fn weakest(size: &[f64], count: usize, same: f64) -> Vec<usize> {
-    let slack = same * size.iter().copied().fold(0.0, f64::max);
-    // Late in the schedule one or two go at a time, for which a look at each is the quickest.
-    if count <= 2 {
-        let mut out = Vec::with_capacity(count);
-        for _ in 0..count {
-            let left = |at: usize| size[at] >= 0.0 && !out.contains(&at);
-            let sizes = (0..size.len()).filter(|at| left(*at)).map(|at| size[at]);
-            let most = sizes.fold(f64::INFINITY, f64::min) + slack;
-            let last = (0..size.len()).rfind(|at| left(*at) && size[*at] <= most);
-            out.extend(last);
-        }
-        return out;
-    }
-    let mut order: Vec<usize> = (0..size.len()).filter(|at| size[*at] >= 0.0).collect();
-    let by = |a: &usize, b: &usize| size[*a].total_cmp(&size[*b]).then(b.cmp(a));
-    if count < order.len() {
-        // Those that are equal to the last that goes may go in its place.
-        let cut = size[*order.select_nth_unstable_by(count - 1, by).1];
-        order.retain(|at| size[*at] <= cut + slack);
-    }
-    order.sort_unstable_by(by);
-    let mut from = 0;
-    while from < order.len() {
-        let most = size[order[from]] + slack;
-        let run = order[from..].iter().take_while(|at| size[**at] <= most).count();
-        order[from..from + run].sort_unstable_by(|a, b| b.cmp(a));
-        from += run;
-    }
-    order.truncate(count);
-    order
 }
 
 impl Live {
@@ -368,15 +332,6 @@ mod tests {
             (gram.xy[0][3], gram.xy[0][7]) = (1e-3, 1e-3 * (1.0 + away));
             let kept = ofsa.choose(&gram, 19).unwrap();
             assert!(kept.contains(&3) && !kept.contains(&7), "{away}: {kept:?}");
-        }
-        // One at a time and many at once.
-        for away in [-1e-15, 0.0, 1e-15] {
-            let size = [5.0, 1.0, -1.0, 1.0 + away, 3.0, 0.5, 1.0 - away, 0.1];
-            assert_eq!(weakest(&size, 1, 1e-9), [7]);
-            assert_eq!(weakest(&size, 2, 1e-9), [7, 5]);
-            assert_eq!(weakest(&size, 3, 1e-9), [7, 5, 6]);
-            assert_eq!(weakest(&size, 4, 1e-9), [7, 5, 6, 3]);
-            assert_eq!(weakest(&size, 7, 1e-9), [7, 5, 6, 3, 1, 4, 0]);
         }
     }
 }

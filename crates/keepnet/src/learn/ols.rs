@@ -75,9 +75,13 @@ pub(crate) fn full(gram: &Gram, ridge: f64) -> Result<Vec<Vec<f64>>> {
     if ridge > 0.0 {
         return solve(|| gram.s.clone(), &gram.xy, ridge);
     }
-    let (b, factor) = least_squares(&gram.s, &gram.xy)?;
+    let (mut b, factor) = least_squares(&gram.s, &gram.xy)?;
     // A pivot is the jitter times 1 and the squared weights on the features before.
-    if dependent(gram, &factor, 1e6) && exact(gram, &b) {
+    if !dependent(gram, &factor, 1e6) {
+        return Ok(b);
+    }
+    super::ties::level(gram, &mut b);
+    if exact(gram, &b) {
         let (rank, known) = Spectrum::new(gram)?.rank_and_known();
         if rank < gram.p() && 2 * known < gram.p() {
             return Err(Error::Data(format!(

@@ -9,10 +9,11 @@
 //! Sun and Barbu, arXiv 1803.11521, Algorithm 1 (the ridge is ours).
 
 use super::RowLearner;
-use super::extract::{Extract, ranked};
-use super::gram::{Gram, largest, sizes};
+use super::extract::Extract;
+use super::gram::{Gram, sizes};
 use super::ols::{OlsParams, check_ridge, full};
 use super::settings::{SHARED, build, info};
+use super::ties::{ranked, same, strongest};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
@@ -39,11 +40,13 @@ impl Extract for Olsth {
     }
 
     fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
-        Ok(largest(&sizes(&full(gram, self.params.ridge)?), k))
+        Ok(strongest(&sizes(&full(gram, self.params.ridge)?), k, same(gram)))
     }
 
     fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
-        Ok(ranked(&sizes(&full(gram, self.params.ridge)?), most))
+        let mut order = ranked(&sizes(&full(gram, self.params.ridge)?), same(gram));
+        order.truncate(most);
+        Ok(order)
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
