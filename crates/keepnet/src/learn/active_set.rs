@@ -26,7 +26,7 @@ use super::RowLearner;
 use super::averaged::{AveragedParams, check_numbers, check_varies};
 use super::averages::RunningAverages;
 use super::extract::{Extract, ranked};
-use super::fit::Fit;
+use super::fit::{Fit, Held};
 use super::gram::{Gram, Model};
 use super::logistic::Numbers;
 use super::ofsa::{Ofsa, OfsaParams};
@@ -242,14 +242,6 @@ impl ActiveSet {
         Ok(())
     }
 
-    fn fit(&self) -> Result<&Fit> {
-        if let Some(fit) = self.fit.get() {
-            return Ok(fit);
-        }
-        let fit = self.fit_with(None)?;
-        Ok(self.fit.get_or_init(|| fit))
-    }
-
     fn fit_to(&self, set: &[u32], averages: &RunningAverages) -> Result<Fit> {
         let gram = Self::gram(set, averages)?;
         check_varies(&gram, &self.problem)?;
@@ -330,17 +322,17 @@ impl RowLearner for ActiveSet {
     }
 
     fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
-        self.fit()?.model.predict(x, out);
-        Ok(())
+        self.margins(x, out)
     }
 
     fn selection(&self) -> Result<Selection> {
-        Ok(self.shown(self.fit()?, self.state.rows))
+        self.chosen()
     }
 
     fn status(&self) -> Status {
-        let loss = self.fit.get().map(|fit| fit.loss);
-        Status { kept: self.k, loss, substitutions: self.state.changes, bytes: self.bytes }
+        let (substitutions, bytes) = (self.state.changes, self.bytes);
+        let now = self.standing(Status { substitutions, bytes, ..Status::default() });
+        Status { kept: self.k, ..now }
     }
 }
 
@@ -351,6 +343,16 @@ impl Numbers for ActiveSet {
             gram.damp(factor);
         }
         self.fit.take();
+    }
+}
+
+impl Held for ActiveSet {
+    fn cell(&self) -> &OnceCell<Fit> {
+        &self.fit
+    }
+
+    fn rows(&self) -> u64 {
+        self.state.rows
     }
 
     fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit> {

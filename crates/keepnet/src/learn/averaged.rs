@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::RowLearner;
 use super::averages::{AveragesParams, RunningAverages};
 use super::extract::Extract;
-use super::fit::Fit;
+use super::fit::{Fit, Held};
 use super::gram::Gram;
 use super::logistic::Numbers;
 use super::path::Choose;
@@ -152,14 +152,6 @@ impl Averaged {
         Ok(all)
     }
 
-    fn fit(&self) -> Result<&Fit> {
-        if let Some(fit) = self.fit.get() {
-            return Ok(fit);
-        }
-        let fit = self.fit_with(None)?;
-        Ok(self.fit.get_or_init(|| fit))
-    }
-
     fn fit_to(&self, gram: Gram) -> Result<Fit> {
         check_varies(&gram, &self.problem)?;
         let mut warnings = pinned::lost(&gram, &self.problem);
@@ -235,22 +227,15 @@ impl RowLearner for Averaged {
     }
 
     fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
-        self.fit()?.model.predict(x, out);
-        Ok(())
+        self.margins(x, out)
     }
 
     fn selection(&self) -> Result<Selection> {
-        Ok(self.shown(self.fit()?, self.state.rows))
+        self.chosen()
     }
 
     fn status(&self) -> Status {
-        let fit = self.fit.get();
-        Status {
-            kept: fit.map_or(0, |fit| fit.model.index.len()),
-            loss: fit.map(|fit| fit.loss),
-            substitutions: 0,
-            bytes: self.budget.peak(),
-        }
+        self.standing(Status { bytes: self.budget.peak(), ..Status::default() })
     }
 
     fn averages(&self) -> Option<Result<RunningAverages>> {
@@ -278,6 +263,16 @@ impl Numbers for Averaged {
     fn damp(&mut self, factor: f64) {
         self.state.train.damp(factor);
         self.fit.take();
+    }
+}
+
+impl Held for Averaged {
+    fn cell(&self) -> &OnceCell<Fit> {
+        &self.fit
+    }
+
+    fn rows(&self) -> u64 {
+        self.state.rows
     }
 
     fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit> {

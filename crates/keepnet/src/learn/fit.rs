@@ -1,16 +1,62 @@
 //! One extraction: the refitted model, what each feature is worth in it, and its report.
 
+use std::cell::OnceCell;
+
 use super::averages::RunningAverages;
 use super::gram::{F32, Gram, JITTER, Model, solve};
 use crate::block::FeatureId;
 use crate::error::{Error, Result};
-use crate::row::RowProblem;
+use crate::row::{Row, RowBlock, RowProblem};
+use crate::select::Status;
 use crate::selection::{CovariateWeight, Selected, Selection, Value};
 
 /// Added to the diagonal for the scores of a singular system: past the error of f32 products.
 const SINGULAR: f64 = 1e-3;
 /// Relative error of coefficients from which a result warns.
 const COARSE: f64 = 1e-3;
+
+/// A learner that holds its last extraction until the next row comes.
+pub(crate) trait Held {
+    /// Where the extraction is held.
+    fn cell(&self) -> &OnceCell<Fit>;
+
+    /// Rows learnt from.
+    fn rows(&self) -> u64;
+
+    /// The model of the rows so far and of `more`, which are not learnt from.
+    fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit>;
+
+    /// A fit as results show it, of so many rows.
+    fn shown(&self, fit: &Fit, rows: u64) -> Selection;
+
+    /// The extraction, made where none is held.
+    fn fit(&self) -> Result<&Fit> {
+        if let Some(fit) = self.cell().get() {
+            return Ok(fit);
+        }
+        let fit = self.fit_with(None)?;
+        Ok(self.cell().get_or_init(|| fit))
+    }
+
+    /// The margins of one row.
+    fn margins(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
+        self.fit()?.model.predict(x, out);
+        Ok(())
+    }
+
+    /// What is kept now.
+    fn chosen(&self) -> Result<Selection> {
+        Ok(self.shown(self.fit()?, self.rows()))
+    }
+
+    /// Features and loss of the extraction that is held, beside the numbers of `more`.
+    fn standing(&self, more: Status) -> Status {
+        match self.cell().get() {
+            None => Status { kept: 0, loss: None, ..more },
+            Some(fit) => Status { kept: fit.model.index.len(), loss: Some(fit.loss), ..more },
+        }
+    }
+}
 
 /// A model with the numbers that a selection shows.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 use std::cell::OnceCell;
 
 use super::averages::check_target;
-use super::fit::Fit;
+use super::fit::{Fit, Held};
 use super::sound::refuse_unless;
 use super::working::{DAMP, Working};
 use super::{RowLearner, RunningAverages};
@@ -17,15 +17,9 @@ use crate::selection::Selection;
 use crate::snapshot::{self, Snapshot};
 
 /// A learner on numbers that can look ahead: at what it would fit with a few rows more.
-pub(crate) trait Numbers: RowLearner {
+pub(crate) trait Numbers: RowLearner + Held {
     /// Multiplies the weight of every row so far.
     fn damp(&mut self, factor: f64);
-
-    /// The model of the rows so far and of `more`, which are not learnt from.
-    fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit>;
-
-    /// A fit as results show it, of so many rows.
-    fn shown(&self, fit: &Fit, rows: u64) -> Selection;
 }
 
 /// The logistic loss on any learner of numbers.
@@ -58,27 +52,6 @@ impl Logistic {
     pub(crate) fn features(&self) -> usize {
         self.problem.features()
     }
-
-    /// The model of the rows so far and of `more`.
-    pub(crate) fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit> {
-        let mut seen = self.working.seen();
-        more.iter().flat_map(|more| more.y()).for_each(|y| seen[usize::from(*y > 0.5)] += 1);
-        check_classes(&self.problem, &seen)?;
-        self.inner.fit_with(Some(&self.working.look(more)?))
-    }
-
-    /// A fit as results show it, of so many rows.
-    pub(crate) fn shown(&self, fit: &Fit, rows: u64) -> Selection {
-        self.inner.shown(fit, rows)
-    }
-
-    fn fit(&self) -> Result<&Fit> {
-        if let Some(fit) = self.fit.get() {
-            return Ok(fit);
-        }
-        let fit = self.fit_with(None)?;
-        Ok(self.fit.get_or_init(|| fit))
-    }
 }
 
 /// That rows of two classes came, in the words of [`crate::Problem::check`].
@@ -109,6 +82,27 @@ pub(crate) fn check_rows(rows: &RowBlock, before: u64) -> Result<()> {
     Ok(())
 }
 
+impl Held for Logistic {
+    fn cell(&self) -> &OnceCell<Fit> {
+        &self.fit
+    }
+
+    fn rows(&self) -> u64 {
+        self.working.rows()
+    }
+
+    fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit> {
+        let mut seen = self.working.seen();
+        more.iter().flat_map(|more| more.y()).for_each(|y| seen[usize::from(*y > 0.5)] += 1);
+        check_classes(&self.problem, &seen)?;
+        self.inner.fit_with(Some(&self.working.look(more)?))
+    }
+
+    fn shown(&self, fit: &Fit, rows: u64) -> Selection {
+        self.inner.shown(fit, rows)
+    }
+}
+
 impl RowLearner for Logistic {
     fn learn_block(&mut self, rows: &RowBlock) -> Result<()> {
         check_rows(rows, self.working.rows())?;
@@ -125,21 +119,15 @@ impl RowLearner for Logistic {
     }
 
     fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
-        self.fit()?.model.predict(x, out);
-        Ok(())
+        self.margins(x, out)
     }
 
     fn selection(&self) -> Result<Selection> {
-        Ok(self.shown(self.fit()?, self.working.rows()))
+        self.chosen()
     }
 
     fn status(&self) -> Status {
-        let fit = self.fit.get();
-        Status {
-            kept: fit.map_or(0, |fit| fit.model.index.len()),
-            loss: fit.map(|fit| fit.loss),
-            ..self.inner.status()
-        }
+        self.standing(self.inner.status())
     }
 
     fn load(&mut self, _: RunningAverages) -> Result<()> {
