@@ -3,9 +3,10 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
 
+use common::child::{begun, ended, signal};
 use common::{Called, Folder, names};
 
 /// Scans without end, so that a run can only be ended from outside.
@@ -18,31 +19,9 @@ fn folder() -> Folder {
     folder
 }
 
-/// Starts a run and waits for its first line of progress.
-fn begun(folder: &Folder, flags: &str) -> (Child, BufReader<std::process::ChildStderr>) {
-    let mut command = folder.command(&format!("{CALL} --progress json {flags}"));
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    lines.read_line(&mut line).unwrap();
-    assert!(line.contains("\"arrived\""), "{line}");
-    (child, lines)
-}
-
-fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-}
-
-fn ended(mut child: Child) -> i32 {
-    let begun = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status.code().unwrap_or(-1);
-        }
-        assert!(begun.elapsed() < Duration::from_secs(20), "the run did not end");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+/// Starts a run that shows its progress.
+fn start(folder: &Folder, flags: &str) -> (Child, BufReader<ChildStderr>) {
+    begun(&mut folder.command(&format!("{CALL} --progress json {flags}")))
 }
 
 #[test]
@@ -50,7 +29,7 @@ fn a_signal_ends_a_run_with_the_whole_current_result() {
     for name in ["-INT", "-TERM"] {
         let folder = folder();
         let flags = "--output r.json --reduced small.csv --decisions d.csv";
-        let (child, lines) = begun(&folder, flags);
+        let (child, lines) = start(&folder, flags);
         signal(&child, name);
         assert_eq!(ended(child), 0, "{name}");
         let last = lines.lines().last().unwrap().unwrap();
@@ -67,7 +46,7 @@ fn a_signal_ends_a_run_with_the_whole_current_result() {
 #[test]
 fn sigterm_leaves_a_checkpoint_where_one_was_asked_for() {
     let folder = folder();
-    let (child, _lines) = begun(&folder, "--checkpoint run.kn --output r.json");
+    let (child, _lines) = start(&folder, "--checkpoint run.kn --output r.json");
     signal(&child, "-TERM");
     assert_eq!(ended(child), 0);
     assert_eq!(folder.names(), ["r.json", "run.kn", "x.npy"]);
@@ -98,7 +77,7 @@ fn two_signals_leave_the_whole_result_or_nothing() {
     let mut endings = [0, 0];
     for attempt in 0..12 {
         let folder = folder();
-        let (child, _lines) = begun(&folder, "--output r.json --reduced small.parquet");
+        let (child, _lines) = start(&folder, "--output r.json --reduced small.parquet");
         signal(&child, "-INT");
         std::thread::sleep(Duration::from_micros(300 * attempt));
         // The run may have ended between the two.

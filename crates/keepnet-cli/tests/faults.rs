@@ -5,11 +5,12 @@
 mod common;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use common::child::{begun, ended, signal};
 use common::{Called, Folder, names, small_csv};
 
 /// Scans without end, so that a run can only be ended from outside.
@@ -19,35 +20,6 @@ fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("x.csv", small_csv());
     folder
-}
-
-/// Starts a run and waits for its first line of progress.
-fn begun(command: &mut Command) -> (Child, BufReader<ChildStderr>) {
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    lines.read_line(&mut line).unwrap();
-    assert!(line.contains("\"arrived\""), "{line}");
-    (child, lines)
-}
-
-fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-}
-
-fn ended(mut child: Child) -> i32 {
-    let begun = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status.code().unwrap_or(-1);
-        }
-        if begun.elapsed() > Duration::from_secs(20) {
-            let _ = child.kill();
-            panic!("the run did not end");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 fn full() -> Stdio {

@@ -50,17 +50,7 @@ fn table(seed: u64) -> Table {
 /// the ones before span are passed over. `None` where a column is so nearly spanned that the
 /// condition number passes 1e6, beyond which nothing is promised.
 fn errors(table: &Table, set: &[usize]) -> Option<(f64, f64)> {
-    let most = table.w.iter().copied().fold(0.0, f64::max);
-    let w: Vec<f64> = table.w.iter().map(|w| w / most).collect();
-    let total: f64 = w.iter().sum();
-    let centred = |x: &[f64]| -> Vec<f64> {
-        let mut x: Vec<f64> = x.iter().map(|v| v - x[0]).collect();
-        for _ in 0..2 {
-            let mean = x.iter().zip(&w).map(|(x, w)| w * x).sum::<f64>() / total;
-            x.iter_mut().for_each(|x| *x -= mean);
-        }
-        x.iter().zip(&w).map(|(x, w)| w.sqrt() * x).collect()
-    };
+    let (centred, total) = table.centring();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let project = |x: &mut Vec<f64>, basis: &[Vec<f64>]| {

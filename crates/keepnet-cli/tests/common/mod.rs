@@ -1,6 +1,8 @@
 //! What every test of the program needs: a folder, data, a call.
 #![allow(dead_code)]
 
+pub mod child;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

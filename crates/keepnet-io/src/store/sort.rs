@@ -10,7 +10,8 @@ use std::ops::Range;
 use keepnet::Numbers;
 use rayon::prelude::*;
 
-use super::sparse::{Piece, ranges};
+use super::Piece;
+use super::deal::ranges;
 
 /// Entries of a range: its rows and values are about three quarters of a mebibyte.
 const CACHED: u64 = 1 << 16;

@@ -60,12 +60,13 @@ impl Table {
         self.block(0..self.y.len())
     }
 
-    /// Weighted least squares on the columns `set`: slopes, their columns' sizes, mean squared error.
-    pub fn least_squares(&self, set: &[usize]) -> (Vec<f64>, Vec<f64>, f64) {
+    /// What centres a column and multiplies it by the roots of the weights, over the largest of
+    /// them; and the sum of these weights. The mean is taken twice, from values less the first.
+    pub fn centring(&self) -> (impl Fn(&[f64]) -> Vec<f64>, f64) {
         let most = self.w.iter().copied().fold(0.0, f64::max);
         let w: Vec<f64> = self.w.iter().map(|w| w / most).collect();
         let total: f64 = w.iter().sum();
-        let centred = |x: &[f64]| -> Vec<f64> {
+        let centred = move |x: &[f64]| -> Vec<f64> {
             let mut x: Vec<f64> = x.iter().map(|v| v - x[0]).collect();
             for _ in 0..2 {
                 let mean = x.iter().zip(&w).map(|(x, w)| w * x).sum::<f64>() / total;
@@ -73,6 +74,12 @@ impl Table {
             }
             x.iter().zip(&w).map(|(x, w)| w.sqrt() * x).collect()
         };
+        (centred, total)
+    }
+
+    /// Weighted least squares on the columns `set`: slopes, their columns' sizes, mean squared error.
+    pub fn least_squares(&self, set: &[usize]) -> (Vec<f64>, Vec<f64>, f64) {
+        let (centred, total) = self.centring();
         let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         let mut y = centred(&self.y);
         let mut a: Vec<Vec<f64>> = set.iter().map(|j| centred(&self.x[*j])).collect();
