@@ -14,7 +14,7 @@ use arrow_schema::DataType;
 use keepnet::{ColumnBlock, ColumnData, Error, Result};
 
 use crate::Reading;
-use crate::arrow_column::{as_text, kind, widened};
+use crate::arrow_column::{as_text, blank, kind, widened};
 use crate::arrow_file::Batches;
 use crate::dataset::{ColumnInfo, ColumnKind};
 use crate::guard::guarded;
@@ -166,6 +166,10 @@ impl Table for Arrow {
         &self.columns
     }
 
+    fn blank(&self, at: usize) -> bool {
+        blank(self.batches.schema.field(at).data_type())
+    }
+
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
         let map = self.batches.contents.map();
         if let Some(map) = map {
@@ -198,8 +202,8 @@ impl Table for Arrow {
 
     fn column_bytes(&self) -> u64 {
         let narrow = |t: &DataType| {
-            use DataType::{Boolean, Float32, Int8, Int16, UInt8, UInt16};
-            matches!(t, Boolean | Float32 | Int8 | Int16 | UInt8 | UInt16)
+            use DataType::{Boolean, Float32, Int8, Int16, Null, UInt8, UInt16};
+            matches!(t, Null | Boolean | Float32 | Int8 | Int16 | UInt8 | UInt16)
         };
         let all = self.batches.schema.fields().iter().all(|f| narrow(f.data_type()));
         self.rows as u64 * if all { 4 } else { 8 }

@@ -13,18 +13,26 @@ use crate::memory::Charge;
 /// What an Arrow type holds.
 pub(crate) fn kind(data_type: &DataType) -> ColumnKind {
     use DataType::{
-        Boolean, Dictionary, Float32, Float64, Int8, Int16, Int32, Int64, LargeUtf8, UInt8, UInt16,
-        UInt32, UInt64, Utf8, Utf8View,
+        Boolean, Dictionary, Float32, Float64, Int8, Int16, Int32, Int64, LargeUtf8, Null, UInt8,
+        UInt16, UInt32, UInt64, Utf8, Utf8View,
     };
     match data_type {
         Boolean => ColumnKind::Bool,
         Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => ColumnKind::Int,
-        Float32 | Float64 => ColumnKind::Float,
+        Float32 | Float64 | Null => ColumnKind::Float,
         Utf8 | LargeUtf8 | Utf8View => ColumnKind::Text,
-        Dictionary(_, values) if matches!(**values, Utf8 | LargeUtf8 | Utf8View) => {
-            ColumnKind::Text
-        }
+        // A dictionary is another way to write its values, as in Parquet, where it leaves no trace.
+        Dictionary(_, values) if !matches!(**values, Dictionary(..)) => kind(values),
         other => ColumnKind::Other(other.to_string().to_lowercase()),
+    }
+}
+
+/// Whether a type says that there are no values.
+pub(crate) fn blank(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null => true,
+        DataType::Dictionary(_, values) => **values == DataType::Null,
+        _ => false,
     }
 }
 
@@ -53,7 +61,11 @@ pub(crate) fn widened(
     rows: usize,
     spare: &mut ColumnBlock,
 ) -> Result<ColumnData> {
-    let wide = parts.first().is_some_and(|part| *part.data_type() == DataType::Float64);
+    let wide = |t: &DataType| match t {
+        DataType::Dictionary(_, values) => **values == DataType::Float64,
+        plain => *plain == DataType::Float64,
+    };
+    let wide = parts.first().is_some_and(|part| wide(part.data_type()));
     let mut values = match wide {
         true => Numbers::F64(spare.buffer64()),
         false => Numbers::F32(spare.buffer32()),
@@ -77,6 +89,27 @@ fn append(array: &dyn Array, to: &mut Numbers) -> Result<()> {
         DataType::Boolean => {
             let number = |v: Option<bool>| v.map_or(f64::NAN, |v| f64::from(u8::from(v)));
             let values: Vec<f64> = array.as_boolean().iter().map(number).collect();
+            push_integers(to, &values, |v| v);
+        }
+        _ if blank(array.data_type()) => push_integers(to, &vec![f64::NAN; array.len()], |v| v),
+        DataType::Dictionary(..) => {
+            let coded = array.as_any_dictionary();
+            let mut levels = Numbers::F64(Vec::new());
+            append(coded.values().as_ref(), &mut levels)?;
+            let Numbers::F64(levels) = levels else {
+                return Err(Error::Data("the levels of a dictionary are no numbers".into()));
+            };
+            let values: Vec<f64> = match levels.is_empty() {
+                // Keys cannot be asked for where there is nothing that they could name.
+                true => vec![f64::NAN; array.len()],
+                false => {
+                    let value = |(row, key): (usize, usize)| {
+                        let level = levels.get(key).filter(|_| coded.keys().is_valid(row));
+                        level.copied().unwrap_or(f64::NAN)
+                    };
+                    coded.normalized_keys().into_iter().enumerate().map(value).collect()
+                }
+            };
             push_integers(to, &values, |v| v);
         }
         other => return Err(Error::Data(format!("an array of {other} is no column of numbers"))),

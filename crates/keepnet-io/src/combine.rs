@@ -24,26 +24,28 @@ impl Stacked {
             true => all_indices(&tables),
             false => tables[0].columns().to_vec(),
         };
+        // The file that said what each column holds, none while no file had a value.
+        let mut said: Vec<Option<&String>> = vec![None; columns.len()];
         let mut places = Vec::with_capacity(tables.len());
         for (table, file) in tables.iter().zip(files) {
             let by_name: std::collections::HashMap<&str, usize> =
                 table.columns().iter().enumerate().map(|(i, c)| (c.name.as_str(), i)).collect();
             let mut place = Vec::with_capacity(columns.len());
-            for column in &mut columns {
+            for (column, said) in columns.iter_mut().zip(&mut said) {
                 let at = by_name.get(column.name.as_str()).copied();
-                if let Some(at) = at {
-                    let kind = &table.columns()[at].kind;
-                    column.kind = common(&column.kind, kind).ok_or_else(|| {
-                        let name = &column.name;
-                        Error::Data(format!(
-                            "column {name:?} is {} in {} and {} in {file}; make them one type",
-                            word(&column.kind),
-                            files[0],
-                            word(kind),
-                        ))
-                    })?;
-                }
                 place.push(at);
+                let Some(at) = at.filter(|at| !table.blank(*at)) else { continue };
+                let kind = &table.columns()[at].kind;
+                let Some(other) = *said else {
+                    (column.kind, *said) = (kind.clone(), Some(file));
+                    continue;
+                };
+                column.kind = common(&column.kind, kind).ok_or_else(|| {
+                    let (name, was, is) = (&column.name, word(&column.kind), word(kind));
+                    Error::Data(format!(
+                        "column {name:?} is {was} in {other} and {is} in {file}; make them one type"
+                    ))
+                })?;
             }
             places.push(place);
         }
@@ -91,6 +93,11 @@ impl Table for Stacked {
         &self.columns
     }
 
+    fn blank(&self, at: usize) -> bool {
+        let mut parts = self.tables.iter().zip(&self.places);
+        parts.all(|(table, places)| places[at].is_some_and(|at| table.blank(at)))
+    }
+
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
         let mut parts: Vec<Vec<ColumnData>> = at.iter().map(|_| Vec::new()).collect();
         for (table, places) in self.tables.iter().zip(&self.places) {
@@ -110,7 +117,8 @@ impl Table for Stacked {
     }
 
     fn series(&self, at: usize) -> Result<SeriesValues> {
-        let mut numbers = (Vec::new(), true, true);
+        let is_text = self.columns[at].kind == ColumnKind::Text;
+        let mut numbers = (Vec::new(), true, self.columns[at].kind == ColumnKind::Bool);
         let mut text = Vec::new();
         for (table, places) in self.tables.iter().zip(&self.places) {
             let part = match places[at] {
@@ -123,19 +131,20 @@ impl Table for Stacked {
             };
             match part {
                 SeriesValues::Text(part) => text.extend(part),
-                SeriesValues::Numbers { values, integral, boolean } => {
+                // A part without a value, whose kind is a guess.
+                SeriesValues::Numbers { values, .. } if is_text => {
+                    text.extend(values.iter().map(|_| None));
+                }
+                SeriesValues::Numbers { values, integral, .. } => {
                     numbers.0.extend(values);
                     numbers.1 &= integral;
-                    numbers.2 &= boolean;
                 }
             }
         }
-        Ok(match self.columns[at].kind {
-            ColumnKind::Text => SeriesValues::Text(text),
-            _ => {
-                let (values, integral, boolean) = numbers;
-                SeriesValues::Numbers { values, integral, boolean }
-            }
+        let (values, integral, boolean) = numbers;
+        Ok(match is_text {
+            true => SeriesValues::Text(text),
+            false => SeriesValues::Numbers { values, integral, boolean },
         })
     }
 

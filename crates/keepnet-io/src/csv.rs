@@ -165,12 +165,14 @@ impl Reader {
             Kind::Number if store.integral(c) => ColumnKind::Int,
             Kind::Number | Kind::Unknown => ColumnKind::Float,
         };
+        let unknown = |c: &usize| self.kinds[*c] == Kind::Unknown;
+        let blank = (0..self.kinds.len()).filter(unknown).collect();
         let columns = self.names.into_iter().enumerate();
         let columns =
             columns.map(|(c, name)| ColumnInfo { name, kind: kind(c), file: 0 }).collect();
         let levels = self.levels.into_iter().map(Levels::list).collect();
         let _charges = self.described.into_iter().chain([self.texts]).collect();
         let (fingerprint, unnamed, meter) = (print.finish(), self.unnamed, self.place.meter);
-        RowTable { store, columns, levels, fingerprint, unnamed, meter, _charges }
+        RowTable { store, columns, levels, blank, fingerprint, unnamed, meter, _charges }
     }
 }

@@ -53,9 +53,12 @@ fn read(mut input: TextInput, place: &Place) -> Result<Arc<dyn Table>> {
         return Err(Error::Data("the file has no rows".into()));
     }
     let mut print = input.fingerprint();
-    let mut columns = Vec::with_capacity(reader.columns.len());
+    let (mut columns, mut blank) = (Vec::with_capacity(reader.columns.len()), Vec::new());
     for (c, (name, kind)) in reader.columns.into_iter().enumerate() {
         print.bytes(name.as_bytes());
+        if kind.is_none() {
+            blank.push(c);
+        }
         let kind = match kind {
             Some(Kind::Text) => ColumnKind::Text,
             Some(Kind::Bool) => ColumnKind::Bool,
@@ -68,7 +71,7 @@ fn read(mut input: TextInput, place: &Place) -> Result<Arc<dyn Table>> {
     let fingerprint = print.finish();
     let _charges = vec![reader.described, reader.texts];
     let (unnamed, meter) = (false, place.meter.clone());
-    Ok(Arc::new(RowTable { store, columns, levels, fingerprint, unnamed, meter, _charges }))
+    Ok(Arc::new(RowTable { store, columns, levels, blank, fingerprint, unnamed, meter, _charges }))
 }
 
 /// Bytes that a byte of an object becomes at most: a key and a value out of six.

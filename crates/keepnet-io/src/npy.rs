@@ -109,7 +109,16 @@ impl Array {
         let Self { columns, fingerprint, described, .. } = self;
         let (store, levels, _charges) = (builder.finish(), Vec::new(), vec![described]);
         let (unnamed, meter) = (true, place.meter.clone());
-        let table = RowTable { store, columns, levels, fingerprint, unnamed, meter, _charges };
+        let table = RowTable {
+            store,
+            columns,
+            levels,
+            blank: Vec::new(),
+            fingerprint,
+            unnamed,
+            meter,
+            _charges,
+        };
         Ok(Arc::new(table))
     }
 

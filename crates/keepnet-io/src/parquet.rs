@@ -26,7 +26,7 @@ use crate::guard::{guarded, one_line};
 use crate::memory::{Charge, Meter};
 use crate::names::check_unique;
 use crate::parquet_column::{Output, Scratch, append, append_text};
-use crate::parquet_kind::kind;
+use crate::parquet_kind::{blank, kind};
 use crate::series::SeriesValues;
 use crate::store::Place;
 use crate::table::{Fingerprint, Table, numbers};
@@ -257,6 +257,10 @@ impl Table for Parquet {
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
+    }
+
+    fn blank(&self, at: usize) -> bool {
+        blank(&self.metadata.file_metadata().schema_descr().column(at))
     }
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {

@@ -11,6 +11,7 @@ pub(crate) fn kind(column: &ColumnDescriptor) -> ColumnKind {
         return ColumnKind::Other(other.into());
     }
     match column.physical_type() {
+        _ if blank(column) => ColumnKind::Float,
         Type::BOOLEAN => ColumnKind::Bool,
         Type::INT32 | Type::INT64 => ColumnKind::Int,
         Type::FLOAT | Type::DOUBLE => ColumnKind::Float,
@@ -18,6 +19,11 @@ pub(crate) fn kind(column: &ColumnDescriptor) -> ColumnKind {
         Type::BYTE_ARRAY if is_text(column) => ColumnKind::Text,
         Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => ColumnKind::Other("binary".into()),
     }
+}
+
+/// Whether its type says that it has no values; what it is stored as means nothing then.
+pub(crate) fn blank(column: &ColumnDescriptor) -> bool {
+    matches!(column.logical_type_ref(), Some(LogicalType::Unknown))
 }
 
 fn is_text(column: &ColumnDescriptor) -> bool {

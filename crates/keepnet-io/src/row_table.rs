@@ -45,6 +45,8 @@ pub(crate) struct RowTable {
     pub(crate) columns: Vec<ColumnInfo>,
     /// For each column the texts that its codes stand for; may be shorter than the columns.
     pub(crate) levels: Vec<Vec<Box<str>>>,
+    /// Columns without a value, ascending.
+    pub(crate) blank: Vec<usize>,
     pub(crate) fingerprint: u64,
     pub(crate) unnamed: bool,
     pub(crate) meter: Meter,
@@ -59,6 +61,10 @@ impl Table for RowTable {
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
+    }
+
+    fn blank(&self, at: usize) -> bool {
+        self.blank.binary_search(&at).is_ok()
     }
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {

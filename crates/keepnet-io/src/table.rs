@@ -13,6 +13,12 @@ pub(crate) trait Table: Send + Sync {
     /// The columns in the order of the file.
     fn columns(&self) -> &[ColumnInfo];
 
+    /// Whether a column has no value in the whole file, so that its kind is a guess.
+    fn blank(&self, at: usize) -> bool {
+        let _ = at;
+        false
+    }
+
     /// Reads the columns at the positions `at`, numbers only, and appends them to `out`.
     ///
     /// `spare` lends buffers of earlier blocks; nothing is added to it.

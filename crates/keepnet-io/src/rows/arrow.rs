@@ -11,7 +11,7 @@ use arrow_schema::SchemaRef;
 use keepnet::{ColumnBlock, Error, Result};
 
 use super::{Chunk, ChunkReader, ChunkValues};
-use crate::arrow_column::{as_text, kind, widened};
+use crate::arrow_column::{as_text, blank, kind, widened};
 use crate::arrow_file::{Batches, Dictionaries, decode, dictionary, no_values, rows_of};
 use crate::arrow_message::{damaged, lead, message};
 use crate::dataset::ColumnKind;
@@ -76,6 +76,10 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
         schema.fields().iter().map(|f| (f.name().clone(), kind(f.data_type()))).collect();
     check_unique(columns.iter().map(|c| c.0.as_str()))?;
     columns.iter().for_each(|(name, _)| print.bytes(name.as_bytes()));
+    if schema.fields().iter().all(|f| blank(f.data_type())) {
+        // Such a file can claim any number of rows at no cost.
+        return Err(Error::Data("no column of the file has a value".into()));
+    }
     let known = |c: &usize| !matches!(columns[*c].1, ColumnKind::Other(_));
     let known: Vec<usize> = (0..columns.len()).filter(known).collect();
     let (dictionaries, current) = (no_values(&schema, &known), None);
@@ -229,6 +233,10 @@ impl ChunkReader for Ipc {
                 None => return Ok(None),
             }
         }
+    }
+
+    fn blank(&self, column: usize) -> bool {
+        blank(self.schema.field(column).data_type())
     }
 
     fn fingerprint(&self) -> u64 {

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use arrow_schema::{DataType, FieldRef, Fields, Schema};
 use keepnet::{Bytes, Error, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -20,7 +21,7 @@ use parquet::file::metadata::ParquetMetaData;
 use super::arrow::{chunk, step};
 use super::turned::Turned;
 use super::{Chunk, ChunkReader};
-use crate::arrow_column::kind;
+use crate::arrow_column::{blank, kind};
 use crate::dataset::ColumnKind;
 use crate::guard::guarded;
 use crate::memory::Charge;
@@ -35,6 +36,8 @@ struct Pages {
     columns: Vec<(String, ColumnKind)>,
     // Columns that are decoded.
     known: Vec<usize>,
+    // Those without a value, ascending.
+    blank: Vec<usize>,
     rows: u64,
     fingerprint: u64,
     place: Place,
@@ -63,9 +66,7 @@ fn open_file(
     place: &Place,
 ) -> Result<Box<dyn ChunkReader>> {
     let metadata = Arc::new(metadata(&file, length)?);
-    let options = ArrowReaderOptions::new();
-    let arrow = ArrowReaderMetadata::try_new(Arc::clone(&metadata), options);
-    let arrow = arrow.map_err(|e| damaged(&e))?;
+    let arrow = as_arrow(&metadata).map_err(|e| damaged(&e))?;
     let fields = arrow.schema().fields();
     let described = 320 * fields.len() as u64 + metadata.memory_size() as u64;
     let described = place.meter.take(described, "the description of the columns")?;
@@ -73,6 +74,8 @@ fn open_file(
         fields.iter().map(|f| (f.name().clone(), kind(f.data_type()))).collect();
     check_unique(columns.iter().map(|c| c.0.as_str()))?;
     columns.iter().for_each(|(name, _)| print.bytes(name.as_bytes()));
+    let blank = |c: &usize| blank(fields[*c].data_type());
+    let blank: Vec<usize> = (0..columns.len()).filter(blank).collect();
     let known = |c: &usize| !matches!(columns[*c].1, ColumnKind::Other(_));
     let known: Vec<usize> = (0..columns.len()).filter(known).collect();
     let rows = metadata.file_metadata().num_rows() as u64;
@@ -91,7 +94,7 @@ fn open_file(
             });
         }
         let table = crate::parquet::open(path, place)?;
-        let turned = Turned::new(&*table, columns, print.finish(), described, place)?;
+        let turned = Turned::new(&*table, (columns, blank), print.finish(), described, place)?;
         return Ok(Box::new(turned));
     }
     let held = place.meter.take(need, "a page of every column at once")?;
@@ -106,12 +109,31 @@ fn open_file(
         reader,
         columns,
         known,
+        blank,
         rows,
         fingerprint,
         place,
         bytes: need,
         _charges: [described, held],
     }))
+}
+
+/// The columns as Arrow has them. A writer may have noted that a column was a dictionary, which the
+/// decoder can give back for text; others are asked for as what their values are.
+fn as_arrow(metadata: &Arc<ParquetMetaData>) -> Result<ArrowReaderMetadata, ParquetError> {
+    let new = |options| ArrowReaderMetadata::try_new(Arc::clone(metadata), options);
+    let noted = new(ArrowReaderOptions::new())?;
+    let plain = |field: &FieldRef| match field.data_type() {
+        DataType::Dictionary(_, values) if kind(values) != ColumnKind::Text => {
+            Arc::new(field.as_ref().clone().with_data_type(values.as_ref().clone()))
+        }
+        _ => Arc::clone(field),
+    };
+    let fields: Fields = noted.schema().fields().iter().map(plain).collect();
+    match fields == *noted.schema().fields() {
+        true => Ok(noted),
+        false => new(ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields)))),
+    }
 }
 
 /// The bytes of the largest column chunk.
@@ -162,6 +184,10 @@ impl ChunkReader for Pages {
             batch.map_err(|e| damaged(&ParquetError::ArrowError(e.to_string())))
         })?;
         batch.map(|batch| chunk(&batch, &self.known, &self.columns, &self.place)).transpose()
+    }
+
+    fn blank(&self, column: usize) -> bool {
+        self.blank.binary_search(&column).is_ok()
     }
 
     fn fingerprint(&self) -> u64 {

@@ -25,6 +25,8 @@ const WIDTH: u64 = 64;
 pub(super) struct Turned {
     file: Spill,
     columns: Vec<(String, ColumnKind)>,
+    // Columns without a value, ascending.
+    blank: Vec<usize>,
     // Columns that are there, and the texts that their codes stand for.
     known: Vec<(usize, Vec<String>)>,
     rows: usize,
@@ -35,10 +37,11 @@ pub(super) struct Turned {
 }
 
 impl Turned {
-    /// The columns of `table` that are numbers or text, by their names.
+    /// The columns of `table` that are numbers or text, by their names; those without a value are
+    /// named again.
     pub(super) fn new(
         table: &dyn Table,
-        columns: Vec<(String, ColumnKind)>,
+        (columns, blank): (Vec<(String, ColumnKind)>, Vec<usize>),
         fingerprint: u64,
         described: Charge,
         place: &Place,
@@ -55,6 +58,7 @@ impl Turned {
             fingerprint,
             _charges: [described, place.meter.take(0, "")?],
             columns: Vec::new(),
+            blank,
         };
         let mut numbers = Vec::new();
         for (c, (name, kind)) in columns.iter().enumerate() {
@@ -144,6 +148,10 @@ impl ChunkReader for Turned {
         }
         self.at += rows;
         Ok(Some(Chunk { rows, values: ChunkValues::F64(values), texts }))
+    }
+
+    fn blank(&self, column: usize) -> bool {
+        self.blank.binary_search(&column).is_ok()
     }
 
     fn fingerprint(&self) -> u64 {
