@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use keepnet::learn::{RowDriver, RowOptions};
+use keepnet::learn::{RowDriver, RowMissing, RowOptions};
 use keepnet::{Driver, Error, FeatureSource, Result, Stream, Task};
 use keepnet_io::result::{Rows, Seconds, row_report, row_target, row_warnings};
 use keepnet_io::{
@@ -64,12 +64,9 @@ impl Files {
         })
     }
 
-    /// Features, column by column.
-    fn features(&self, request: &Request, watch: &Watch) -> Result<String> {
-        let start = Instant::now();
-        let options = self.options(request.memory())?;
-        let mut dataset = keepnet_io::open(&self.inputs, &options)?;
-        let spec = ProblemSpec {
+    /// What is asked of the rows.
+    fn asked(&self, request: &Request) -> Result<ProblemSpec> {
+        Ok(ProblemSpec {
             target: self.target.clone(),
             task: self.task()?,
             loss: request.loss()?,
@@ -78,7 +75,15 @@ impl Files {
             covar: self.covar.clone(),
             balanced: self.balanced,
             key: self.key.clone(),
-        };
+        })
+    }
+
+    /// Features, column by column.
+    fn features(&self, request: &Request, watch: &Watch) -> Result<String> {
+        let start = Instant::now();
+        let options = self.options(request.memory())?;
+        let mut dataset = keepnet_io::open(&self.inputs, &options)?;
+        let spec = self.asked(request)?;
         let joined = keepnet_io::build_problem(&mut dataset, &spec, &options)?;
         dataset.knows(&request.always(), &joined.not_features)?;
         let mut source = dataset.source(&joined.not_features)?;
@@ -104,20 +109,13 @@ impl Files {
     /// Samples, row by row.
     fn samples(&self, request: &Request, watch: &Watch) -> Result<String> {
         let start = Instant::now();
-        let spec = RowSpec {
-            target: self.target.clone(),
-            task: self.task()?,
-            loss: request.loss()?,
-            weight: self.sample_weight.clone(),
-            offset: self.offset.clone(),
-            balanced: self.balanced,
-            covar: self.covar.clone(),
-            key: self.key.clone(),
-        };
+        let missing = request.row_missing()?;
+        let drop_row = missing == RowMissing::DropRow;
+        let spec = RowSpec { drop_row, ..self.asked(request)?.into() };
         let mut source = open_rows(&self.inputs, &spec, &self.options(request.memory())?)?;
         let problem = source.problem().clone().keeping(&request.always())?;
         let mut learner = request.learner(&problem)?;
-        let (missing, classes) = (request.row_missing()?, problem.classes.len());
+        let classes = problem.classes.len();
         let options = RowOptions { missing, classes, ..RowOptions::default() };
         let files: Vec<String> = source.files().map(String::from).collect();
         let driver = RowDriver::new(&mut source, learner.as_mut(), options);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use keepnet::{Error, Result};
 
+use crate::memory::{Charge, Meter};
 use crate::names::unknown;
 use crate::series::SeriesValues;
 use crate::table::Table;
@@ -60,14 +61,53 @@ pub(crate) fn by_key<'a>(
         if let Some(key) = key
             && let Some(first) = rows.insert(key.as_str(), row as u32)
         {
-            return Err(Error::Data(format!(
-                "the key {} is {:?} in rows {first} and {row}; keys must not repeat",
-                names.join(","),
-                key.replace('\u{1f}', ","),
-            )));
+            return Err(repeated(key, names, u64::from(first), row as u64));
         }
     }
     Ok(rows)
+}
+
+/// What is wrong with a key that two rows have.
+fn repeated(key: &str, names: &[String], first: u64, row: u64) -> Error {
+    Error::Data(format!(
+        "the key {} is {:?} in rows {first} and {row}; keys must not repeat",
+        names.join(","),
+        key.replace('\u{1f}', ","),
+    ))
+}
+
+/// The keys of a stream so far, each with its row.
+pub(crate) struct SeenKeys {
+    names: Vec<String>,
+    rows: HashMap<Box<str>, u64>,
+    held: Charge,
+}
+
+/// What a key takes in the map, beside its own bytes.
+const ENTRY: u64 = 96;
+
+impl SeenKeys {
+    /// `None` where rows have no key.
+    pub(crate) fn new(names: &[String], meter: &Meter) -> Result<Option<Self>> {
+        let (rows, held) = (HashMap::new(), meter.take(0, "")?);
+        Ok((!names.is_empty()).then(|| Self { names: names.to_vec(), rows, held }))
+    }
+
+    /// Takes the key of a row; an error where an earlier row has it.
+    pub(crate) fn add(&mut self, key: String, row: u64) -> Result<()> {
+        if let Some(first) = self.rows.get(key.as_str()) {
+            return Err(repeated(&key, &self.names, *first, row));
+        }
+        self.held.grow(ENTRY + key.len() as u64, "the keys of the rows, which must differ")?;
+        self.rows.insert(key.into(), row);
+        Ok(())
+    }
+
+    /// Before the first row again.
+    pub(crate) fn clear(&mut self) {
+        self.rows = HashMap::new();
+        self.held.shrink(0);
+    }
 }
 
 /// For each of `left` the row of the same key in `right`, or `u32::MAX`.
@@ -90,5 +130,26 @@ pub(crate) fn reorder(values: SeriesValues, take: &[u32]) -> SeriesValues {
         SeriesValues::Text(values) => SeriesValues::Text(
             take.iter().map(|row| from(row).and_then(|r| values[r].clone())).collect(),
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_a_stream_are_counted_and_must_differ() {
+        let meter = Meter::of(250);
+        let mut seen = SeenKeys::new(&["a".into(), "b".into()], &meter).unwrap().unwrap();
+        seen.add("1\u{1f}x".into(), 0).unwrap();
+        seen.add("1\u{1f}y".into(), 1).unwrap();
+        let twice = seen.add("1\u{1f}x".into(), 2).unwrap_err().to_string();
+        assert_eq!(twice, "the key a,b is \"1,x\" in rows 0 and 2; keys must not repeat");
+        let full = seen.add("2\u{1f}x".into(), 2).unwrap_err().to_string();
+        assert!(full.starts_with("reading: the keys of the rows"), "{full}");
+        seen.clear();
+        assert_eq!(meter.room(), 250);
+        seen.add("1\u{1f}x".into(), 0).unwrap();
+        assert!(SeenKeys::new(&[], &meter).unwrap().is_none());
     }
 }

@@ -50,6 +50,11 @@ fn a_file_whose_column_is_missing_throughout_stacks_with_the_others() {
         let rows = read(&paths).unwrap();
         assert_eq!(rows[..2], [[1.0], [2.0]], "{name}");
         assert!(rows[2][0].is_nan(), "{name}");
+        // The file without a text first: the next one says what the column holds.
+        let turned = [1, 2, 0].map(|at: usize| paths[at].clone());
+        let rows = read(&turned).unwrap();
+        assert_eq!((rows[0][0], rows[2][0]), (2.0, 1.0), "{name}");
+        assert!(rows[1][0].is_nan(), "{name}");
     }
 }
 

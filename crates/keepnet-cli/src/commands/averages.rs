@@ -8,6 +8,7 @@ use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Error, Result};
 
 use super::files;
+use super::rows_outputs::keeps_all;
 use super::select_rows::{Parts, Place, publish};
 use crate::flags::{ExtractArgs, MergeArgs, names, pairs};
 use crate::output::atomic;
@@ -58,7 +59,8 @@ pub fn extract(args: &ExtractArgs) -> Result<()> {
         seed: 0,
         complete: true,
     };
-    let warnings = selection.warnings.clone();
+    let mut warnings = selection.warnings.clone();
+    warnings.extend(keeps_all(&selection, args.k));
     let place =
         Place { output: args.output.as_deref(), quiet: args.quiet, aside: false, report: None };
     let files = [args.stats.display().to_string()];

@@ -187,17 +187,8 @@ fn select(
         check: opening::check(start, args.run.time()?),
         ..args.input.options(args.run.memory.as_deref())?
     };
-    let asked = args.rows.spec(spec.loss, &args.input.key)?;
-    let rows = RowSpec {
-        target: asked.target,
-        task: asked.task,
-        loss: asked.loss,
-        weight: asked.weight,
-        offset: asked.offset,
-        balanced: asked.balanced,
-        covar: asked.covar,
-        key: asked.key,
-    };
+    let drop_row = missing == RowMissing::DropRow;
+    let rows = RowSpec { drop_row, ..args.rows.spec(spec.loss, &args.input.key)?.into() };
     let mut source = open_rows(&args.input.inputs, &rows, &options)?;
     let problem = source.problem().clone().keeping(&args.method.always()?)?;
     let plan = RowPlan::new(args.run.memory()?, &source);
@@ -344,6 +335,7 @@ impl Shown<'_> {
     ) -> Result<()> {
         let mut warnings = self.rows.notes();
         warnings.extend(keepnet_io::result::row_warnings(&selection, &report.counts));
+        warnings.extend(outputs::keeps_all(&selection, self.args.method.k));
         let seconds = Seconds {
             total: self.start.elapsed().as_secs_f64(),
             read: report.read.as_secs_f64(),

@@ -1,5 +1,7 @@
 //! Stopping after a random block and going on.
 
+use std::path::Path;
+
 use clap::Parser;
 use keepnet::driver::Decision;
 use keepnet::learn::{RowCounts, RowDriver, RowMissing, RowObserver, RowOptions};
@@ -74,13 +76,17 @@ impl Runner for Stepwise {
     }
 }
 
-fn columns(case: &Case, random: &mut Random) -> Check {
-    let folder = tempfile::tempdir().unwrap();
-    let form = plain(case);
+/// The table of a case in a file, and the words of a run on it.
+fn written(case: &Case, folder: &Path) -> Vec<String> {
     let part = Part::whole(&case.table);
-    let (path, places) = case.table.write(folder.path(), "x", form, case.text, &part);
+    let (path, places) = case.table.write(folder, "x", plain(case), case.text, &part);
     let inputs = [path.to_str().unwrap().to_string()];
-    let words = case.words(&inputs, places.target.as_deref(), places.weight.as_deref());
+    case.words(&inputs, places.target.as_deref(), places.weight.as_deref())
+}
+
+fn columns(case: &Case, random: &mut Random) -> Check {
+    let (folder, form) = (tempfile::tempdir().unwrap(), plain(case));
+    let words = written(case, folder.path());
     let width = random.between(1, 5);
     let whole = case.run(&words, folder.path(), form, &Stepwise { width, stop: None });
     let mut broken = words.clone();
@@ -138,18 +144,12 @@ fn row_run(
     let cli = Cli::try_parse_from(words).expect("the words of a case");
     let Command::Select(args) = cli.command else { unreachable!("select") };
     let (method, spec) = (args.method.info()?, args.method.spec(args.run.seed)?);
-    let asked = args.rows.spec(spec.loss, &args.input.key)?;
-    let rows = RowSpec {
-        target: asked.target,
-        task: asked.task,
-        loss: asked.loss,
-        weight: asked.weight,
-        ..RowSpec::default()
-    };
+    let missing = RowMissing::parse(&args.method.missing)?;
+    let drop_row = missing == RowMissing::DropRow;
+    let rows = RowSpec { drop_row, ..args.rows.spec(spec.loss, &args.input.key)?.into() };
     let mut source = open_rows(&args.input.inputs, &rows, &args.input.options(None)?)?;
     let problem = source.problem().clone();
     let mut learner = registry::make_rows(method, &spec, &problem, Budget::unlimited())?;
-    let missing = RowMissing::parse(&args.method.missing)?;
     let options = RowOptions { missing, block, ..RowOptions::default() };
     let mut driver = RowDriver::new(&mut source, learner.as_mut(), options);
     if let Some(state) = from {
@@ -167,11 +167,7 @@ fn row_run(
 
 fn rows(case: &Case, random: &mut Random) -> Check {
     let folder = tempfile::tempdir().unwrap();
-    let form = plain(case);
-    let part = Part::whole(&case.table);
-    let (path, places) = case.table.write(folder.path(), "x", form, case.text, &part);
-    let inputs = [path.to_str().unwrap().to_string()];
-    let words = case.words(&inputs, places.target.as_deref(), places.weight.as_deref());
+    let words = written(case, folder.path());
     let block = random.between(1, 60);
     let stop = random.between(1, case.table.rows().div_ceil(block));
     let whole = row_run(&words, 256, None, None);

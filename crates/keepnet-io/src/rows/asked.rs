@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use keepnet::{Error, LossKind, Result, Task};
 
 use super::beside::Beside;
-use super::open_one;
+use super::{ChunkReader, open_one};
 use crate::dataset::ColumnKind;
 use crate::find::split;
 use crate::names::{NameSet, no_column_or_file};
 use crate::series::SeriesValues;
 use crate::store::Place;
 use crate::svm::LABEL;
-use crate::{Categorical, Format, OpenOptions};
+use crate::{Categorical, Format, OpenOptions, ProblemSpec};
 
 /// What is asked of the rows.
 #[derive(Clone, Debug, Default)]
@@ -29,10 +29,19 @@ pub struct RowSpec {
     pub offset: Option<String>,
     /// Every class weighs the same; needs files, as the classes are counted beforehand.
     pub balanced: bool,
+    /// Rows with a missing value are left out later, and do not count in balanced classes.
+    pub drop_row: bool,
     /// `FILE`, `FILE:COL,COL`, or columns of the input: values that are no features.
     pub covar: Option<String>,
     /// Columns by which target and covariates of other files are joined; empty is by position.
     pub key: Vec<String>,
+}
+
+impl From<ProblemSpec> for RowSpec {
+    fn from(asked: ProblemSpec) -> Self {
+        let ProblemSpec { target, task, loss, weight, offset, covar, balanced, key } = asked;
+        Self { target, task, loss, weight, offset, balanced, drop_row: false, covar, key }
+    }
 }
 
 /// Where the target of a row is.
@@ -221,6 +230,29 @@ pub(crate) fn all_columns(
     columns.truncate(1);
     columns.extend((least..=most).map(|j| (j.to_string(), ColumnKind::Float)));
     Ok(columns)
+}
+
+/// Gives columns without a value in the first file, as far as its head shows, the kind that a later
+/// one has; which are left without.
+pub(crate) fn settle(
+    columns: &mut [(String, ColumnKind)],
+    first: &dyn ChunkReader,
+    files: &[(String, Format)],
+    place: &Place,
+) -> Result<Vec<bool>> {
+    let mut blank: Vec<bool> = (0..columns.len()).map(|c| first.blank(c)).collect();
+    for (path, format) in files[1..].iter().filter(|(path, _)| path != "-") {
+        if !blank.contains(&true) {
+            break;
+        }
+        let reader = open_one(path, *format, place)?;
+        for (c, (name, kind)) in reader.columns().iter().enumerate().take(columns.len()) {
+            if blank[c] && columns[c].0 == *name && !reader.blank(c) {
+                (columns[c].1, blank[c]) = (kind.clone(), false);
+            }
+        }
+    }
+    Ok(blank)
 }
 
 /// What a run's target is, in words that are the same for every part of the rows.

@@ -57,7 +57,7 @@ impl KeyColumns {
     }
 
     /// The key of a row; `None` where a part of it is missing.
-    fn of(&self, chunk: &Chunk, at: usize, row: u64) -> Result<Option<String>> {
+    pub(crate) fn of(&self, chunk: &Chunk, at: usize, row: u64) -> Result<Option<String>> {
         let mut key = String::new();
         for (part, (c, kind, name)) in self.columns.iter().enumerate() {
             if part > 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use keepnet::{Error, LossKind, Result, SampleSource, Task};
+use keepnet::{Error, LossKind, Result, RowBlock, SampleSource, Task};
 
 use super::asked::{Label, RowSpec, TargetAt};
 use super::stream::RowStream;
@@ -59,8 +59,10 @@ impl RowStream {
         Ok(())
     }
 
-    /// Weighs classes alike: a row of a class of `m` rows weighs `n / (classes m)`.
-    pub(super) fn balance(&mut self) -> Result<()> {
+    /// Weighs classes alike: a row of a class of `m` rows weighs `n / (classes m)`, where `n`, `m`
+    /// and the classes are of the rows that are used; with `drop_row` those with a missing value
+    /// are not.
+    pub(super) fn balance(&mut self, drop_row: bool) -> Result<()> {
         let classes = self.problem.classes.len();
         if classes == 0 {
             return Err(Error::param("class-weight", "balanced", "a target of classes"));
@@ -73,19 +75,29 @@ impl RowStream {
             ));
         }
         let mut counts = vec![0.0; classes];
+        let mut one = RowBlock::new(self.problem.features(), 1);
         while self.turn()? {
             let chunk = self.chunk.take().expect("turned to above");
             for at in 0..chunk.rows {
                 let label = self.label(&chunk, at, self.row)?;
                 let code = self.coded(label, self.row)?;
-                if !code.is_nan() {
+                let mut used = !code.is_nan();
+                if used && drop_row {
+                    one.reset(1);
+                    self.push(&chunk, at, &mut one, code).map_err(|e| self.here(e))?;
+                    used = one.rows().all(|row| row.beyond(f64::MAX).is_none());
+                }
+                if used {
                     counts[code as usize] += 1.0;
                 }
                 self.row += 1;
             }
         }
         let all: f64 = counts.iter().sum();
-        self.balance = counts.iter().map(|count| all / (classes as f64 * count)).collect();
+        let there = counts.iter().filter(|count| **count > 0.0).count() as f64;
+        // A class of which no row is used has no weight to give.
+        let weigh = |count: &f64| if *count > 0.0 { all / (there * count) } else { 1.0 };
+        self.balance = counts.iter().map(weigh).collect();
         self.rewind()
     }
 

@@ -105,9 +105,8 @@ pub(crate) trait ChunkReader: Send {
     }
 }
 
-/// Whether a file has the columns of the first. Where one of them has only missing values in a
-/// column, as far as its head shows, the other may say what it holds; only text cannot come where
-/// numbers were expected.
+/// Whether a file has the columns of the first. Where its head has only missing values in a column
+/// the others say what it holds; where no head says, text cannot come, as numbers are expected.
 fn stacks(first: &[(String, ColumnKind)], blank: &[bool], reader: &dyn ChunkReader) -> bool {
     let other = reader.columns();
     let same = |c: usize| {

@@ -3,11 +3,12 @@
 use keepnet::{Error, Result, Row, RowBlock, RowProblem, SampleSource};
 
 use super::asked::{
-    Extra, NumberAt, RowSpec, TargetAt, all_columns, described, features, find_target,
+    Extra, NumberAt, RowSpec, TargetAt, all_columns, described, features, find_target, settle,
 };
 use super::beside::{Beside, Covariates, KeyColumns, covariates};
 use super::{Chunk, ChunkReader, ChunkValues, open_one, stacks};
 use crate::dataset::ColumnKind;
+use crate::keys::SeenKeys;
 use crate::store::Place;
 use crate::table::Fingerprint;
 use crate::{Format, OpenOptions};
@@ -37,6 +38,8 @@ pub struct RowStream {
     pub(super) places: Vec<u32>,
     pub(super) beside: Option<Beside>,
     pub(super) key: KeyColumns,
+    /// Keys of the rows given out.
+    seen: Option<SeenKeys>,
     pub(super) matched_by: String,
     /// Rows given out whose key has no match.
     pub(super) unmatched: u64,
@@ -57,7 +60,8 @@ impl RowStream {
             .ok_or_else(|| Error::param("input", "nothing", "files, or - for standard input"))?;
         let place = Place::new(options);
         let reader = open_one(path, *format, &place)?;
-        let columns = all_columns(reader.columns(), &files, &place)?;
+        let mut columns = all_columns(reader.columns(), &files, &place)?;
+        let blank = settle(&mut columns, reader.as_ref(), &files, &place)?;
         let target = find_target(spec, &columns, *format, options)?;
         let sparse = *format == Format::Svm;
         // Columns that may be something else than a feature; those of svm text cannot.
@@ -114,7 +118,7 @@ impl RowStream {
         let mut stream = Self {
             files,
             file: 0,
-            blank: (0..width).map(|c| reader.blank(c)).collect(),
+            blank,
             reader,
             columns,
             chunk: None,
@@ -129,6 +133,7 @@ impl RowStream {
             places: Vec::new(),
             beside,
             key,
+            seen: SeenKeys::new(&spec.key, &place.meter)?,
             matched_by: match spec.key.is_empty() {
                 true => "position".into(),
                 false => format!("key {}", spec.key.join(",")),
@@ -149,7 +154,7 @@ impl RowStream {
             ));
         }
         if spec.balanced {
-            stream.balance()?;
+            stream.balance(spec.drop_row)?;
         }
         Ok(stream)
     }
@@ -236,13 +241,18 @@ impl RowStream {
         self.places = (1..here.len()).map(place).collect();
     }
 
-    fn here(&self, error: Error) -> Error {
+    pub(super) fn here(&self, error: Error) -> Error {
         let path = &self.files[self.file].0;
         error.at(if path == "-" { "standard input" } else { path })
     }
 
     /// Gives out the row at hand.
     fn give(&mut self, chunk: &Chunk, out: &mut RowBlock) -> Result<()> {
+        if let Some(seen) = &mut self.seen
+            && let Some(key) = self.key.of(chunk, self.at, self.row)?
+        {
+            seen.add(key, self.row)?;
+        }
         self.unmatched += u64::from(!self.matched(chunk, self.at, self.row)?);
         let label = self.label(chunk, self.at, self.row)?;
         let y = self.coded(label, self.row)?;
@@ -306,7 +316,7 @@ impl RowStream {
     }
 
     /// Gives out one row; a row without a target is counted and not learnt from.
-    fn push(&self, chunk: &Chunk, at: usize, out: &mut RowBlock, y: f64) -> Result<()> {
+    pub(super) fn push(&self, chunk: &Chunk, at: usize, out: &mut RowBlock, y: f64) -> Result<()> {
         let (y, weight) = match y.is_nan() {
             true => (f64::NAN, 1.0),
             false => self.weighed(chunk, at, y)?,
@@ -433,6 +443,7 @@ impl SampleSource for RowStream {
             self.reader = open_one(path, *format, &self.place)?;
         }
         (self.file, self.chunk, self.at, self.row, self.unmatched) = (0, None, 0, 0, 0);
+        self.seen.iter_mut().for_each(SeenKeys::clear);
         self.place_sparse();
         Ok(())
     }
