@@ -61,6 +61,7 @@ pub mod frame;
 pub mod groups;
 pub mod kept;
 pub mod kernel;
+mod lanczos;
 pub mod learn;
 pub mod linalg;
 pub mod loss;

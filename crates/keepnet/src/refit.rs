@@ -20,6 +20,8 @@ use crate::target::{Problem, Target, Task};
 /// Ridge of the losses that need one, on unit-variance columns.
 const RIDGE: f64 = 1e-3;
 const NEWTON_STEPS: usize = 50;
+/// Slopes against the size of a margin, and steps against the largest weight, at which Newton ends.
+const REST: f64 = 1e-9;
 
 /// What a model is fitted to.
 ///
@@ -247,11 +249,16 @@ fn newton(
         if size > k {
             slopes.push(sum_g / total);
         }
-        let done = slopes.iter().all(|s| s.abs() <= 1e-9 * outputs.scale) || steps == NEWTON_STEPS;
         let mut step = slopes.clone();
-        let advance = !done && solve(size, entry, &mut step).is_some();
-        let (moved, at) = match advance {
-            true => line_search(&w, &step, &slopes, value, |w| {
+        let solved = steps < NEWTON_STEPS && solve(size, entry, &mut step).is_some();
+        // Where the ridge alone holds a direction, weights may be far off though slopes are small.
+        let level = slopes.iter().all(|s| s.abs() <= REST * outputs.scale);
+        let largest = w.iter().fold(0.0, |m: f64, w| m.max(w.abs()));
+        let still = step.iter().all(|d| d.abs() <= REST * largest);
+        // So near the minimum a fall of the value drowns in its rounding.
+        let slack = if level { 1e-12 * value.abs() } else { 0.0 };
+        let (moved, at) = match solved && !(level && still) {
+            true => line_search(&w, &step, &slopes, value + slack, |w| {
                 let u = predict(w);
                 (loss.value(&u, y, weight) / total + penalty(w), u)
             }),

@@ -6,10 +6,11 @@
 
 mod common;
 
+use common::column_methods::{cases, problem, spec};
 use common::{Data, width};
 use keepnet::{
     Budget, CheckPolicy, ColumnData, Covariate, Driver, Generated, Groups, Lane, LossKind,
-    MethodInfo, MethodSpec, Missing, Numbers, Problem, Quiet, Selection, Stream, Target, registry,
+    MethodInfo, MethodSpec, Missing, Numbers, Problem, Quiet, Selection, Target, registry,
 };
 
 const N: usize = 120;
@@ -56,37 +57,6 @@ fn source(data: &Data, storage: Storage) -> Generated {
         }
     };
     Generated::columns(N, data.columns.iter().map(one).collect())
-}
-
-/// Every method on columns, with each of its losses, or without where it has none.
-fn cases() -> Vec<(&'static MethodInfo, Option<LossKind>)> {
-    let mut out = Vec::new();
-    for method in registry::methods().iter().copied().filter(|m| m.stream != Stream::Samples) {
-        match method.has_loss {
-            true => out.extend(LossKind::ALL.map(|loss| (method, Some(loss)))),
-            false => out.push((method, None)),
-        }
-    }
-    out
-}
-
-fn problem(data: &Data, method: &MethodInfo, loss: Option<LossKind>) -> Problem {
-    match (method.name, loss) {
-        ("l1-hinge" | "ogfs" | "group-saola", _) => Problem::binary(&data.labels()),
-        (_, Some(loss)) => data.problem(loss),
-        (_, None) => Problem::regression(data.y.clone()),
-    }
-}
-
-fn spec(method: &MethodInfo, loss: Option<LossKind>) -> MethodSpec {
-    let spec = MethodSpec { loss, ..MethodSpec::k(8) };
-    match method.name {
-        "asy-os" => spec.set("centre", "simulated").set("workers", 3),
-        "group-saola" => MethodSpec::default().set("measure", "fisher-z").set("alpha", 0.3),
-        "saola" | "saola-max" | "osfs" | "fast-osfs" => spec.set("measure", "fisher-z"),
-        "ogfs" => MethodSpec::default(),
-        _ => spec,
-    }
 }
 
 fn run(

@@ -37,10 +37,18 @@ const ROUNDS: u64 = 24;
 const FORMS: usize = 3;
 const RELATIONS: usize = 4;
 
-/// Failures that are known and open. The table of this one has a column three times, once with the
-/// other sign; two workers come to hold two of the copies, and after a shift by up to 1e8
-/// deviations one of them another feature. Nothing says yet where rounding enters.
-const OPEN: [(&str, Relation, u64); 1] = [("asy-os", Relation::Columns, 13)];
+/// Seeds beyond those of the test command that once failed.
+const FAILED: [(&str, u64); 9] = [
+    ("l1-cd", 1_200_035),
+    ("l1-hinge", 990_004),
+    ("l1-hinge", 1_400_015),
+    ("oalasso", 990_003),
+    ("oalasso", 1_200_071),
+    ("ogfs", 990_039),
+    ("rda", 1_200_030),
+    ("rda-sadmm", 1_200_015),
+    ("saola", 990_040),
+];
 
 /// A question to a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,13 +96,7 @@ fn round(method: &'static MethodInfo, seed: u64, tally: &Mutex<Tally>) {
     let case = Case::new(seed, method);
     tally.lock().unwrap().tables += 1;
     for question in questions(method, seed) {
-        let open = |(name, relation, at): &(&str, Relation, u64)| {
-            *name == method.name && question == Question::Relation(*relation) && *at == seed
-        };
-        let checked = match OPEN.iter().any(open) {
-            true => Ok(Checked::Beside),
-            false => question.ask(&case),
-        };
+        let checked = question.ask(&case);
         let mut told = None;
         if let Err(why) = &checked {
             let report = report(&case, question, why, seed);
@@ -142,6 +144,11 @@ fn every_method_keeps_its_promises_on_random_tables() {
     let seconds = number("ANY_TABLE_SECONDS").map(Duration::from_secs);
     let rounds = number("ANY_TABLE_ROUNDS").unwrap_or(ROUNDS);
     let tally = Mutex::new(Tally::default());
+    if first == 0 {
+        for (name, seed) in FAILED {
+            methods.iter().filter(|m| m.name == name).for_each(|m| round(m, seed, &tally));
+        }
+    }
     let mut at = 0;
     loop {
         let jobs = Mutex::new(methods.clone());

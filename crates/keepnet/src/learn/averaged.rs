@@ -96,6 +96,19 @@ pub(crate) fn check_aside(aside: u64, rows: u64) -> Result<()> {
     )))
 }
 
+/// Why there are fewer features than asked for.
+fn short(chosen: usize, k: usize, varying: usize) -> Option<String> {
+    match () {
+        () if chosen >= k => None,
+        () if chosen == varying => {
+            Some(format!("k is {k} but {varying} features vary; all of them are kept"))
+        }
+        () => Some(format!(
+            "the penalty gives {chosen} features a weight, not {k}; of copies of a column one has it"
+        )),
+    }
+}
+
 impl Averaged {
     /// An empty learner; the budget is checked here, before any row.
     pub fn new(
@@ -165,13 +178,9 @@ impl Averaged {
         let set = match (extract.fixed(gram), self.params.k) {
             (Some(set), _) => set?,
             (None, Some(k)) => {
-                if k > gram.p() {
-                    warnings.push(format!(
-                        "k is {k} but {} features vary; all of them are kept",
-                        gram.p()
-                    ));
-                }
-                pinned.choose(extract, k)?
+                let set = pinned.choose(extract, k)?;
+                warnings.extend(short(set.len(), k, gram.p()));
+                set
             }
             (None, None) => {
                 let set = self.best_size(&pinned)?;

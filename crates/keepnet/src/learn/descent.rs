@@ -9,10 +9,16 @@
 //! Gram, so they cost `|A|^2` and not `|A| p`. Weights are in units of sd(y), so one tolerance
 //! fits every target.
 //!
+//! Of columns that are copies of each other only the first takes part: the others would stand at
+//! lambda exactly, and rounding would say which of them enter. With an L2 part copies share a
+//! weight, so all take part.
+//!
 //! To reach `k` features: lambda falls from `max |s_j| / w_j` by `1e-3^(1/49)` a step, warm, until
 //! at least `k` weights are not zero; then at most 12 bisections from the sparser side; the `k`
 //! largest weights of the smallest model with at least `k` are kept. Source: Friedman, Hastie and
 //! Tibshirani 2010 (covariance updates); the search is this project's.
+
+use std::sync::Arc;
 
 use super::gram::{Gram, largest};
 use super::penalty::Penalty;
@@ -35,6 +41,8 @@ pub(crate) struct Descent<'a> {
     penalty: Penalty,
     /// A factor on lambda a feature; empty is 1.
     factor: Vec<f64>,
+    /// Features that may have a weight; shared with the copies of a walk.
+    takes_part: Arc<[usize]>,
     pub(crate) b: Vec<f64>,
     g: Vec<f64>,
     unit: f64,
@@ -45,7 +53,19 @@ impl<'a> Descent<'a> {
     pub(crate) fn new(gram: &'a Gram, penalty: Penalty, factor: Vec<f64>) -> Self {
         let unit = gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
         let g = gram.xy[0].iter().map(|v| v / unit).collect();
-        Self { gram, penalty, factor, b: vec![0.0; gram.p()], g, unit }
+        let takes_part = match penalty.l2 > 0.0 {
+            true => (0..gram.p()).collect(),
+            false => gram.distinct(),
+        };
+        Self {
+            gram,
+            penalty,
+            factor,
+            takes_part: takes_part.into(),
+            b: vec![0.0; gram.p()],
+            g,
+            unit,
+        }
     }
 
     fn lambda_of(&self, j: usize, lambda: f64) -> f64 {
@@ -83,7 +103,7 @@ impl<'a> Descent<'a> {
     /// One sweep over every feature; the largest change.
     fn sweep(&mut self, lambda: f64) -> f64 {
         let mut most: f64 = 0.0;
-        for j in 0..self.b.len() {
+        for &j in &*Arc::clone(&self.takes_part) {
             let next = self.penalty.minimiser(self.g[j] + self.b[j], self.lambda_of(j, lambda));
             let change = next - self.b[j];
             if change != 0.0 {

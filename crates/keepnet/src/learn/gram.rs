@@ -194,6 +194,12 @@ impl Gram {
         self.s.col_as_slice(j)
     }
 
+    /// Rows that are no copy of an earlier one, with either sign, as far as their products tell.
+    pub(crate) fn distinct(&self) -> Vec<usize> {
+        let copy = |j: usize| self.column(j)[..j].iter().any(|s| 1.0 - s.abs() <= self.rounding);
+        (0..self.p()).filter(|j| !copy(*j)).collect()
+    }
+
     /// The Gram over the rows `keep` of this one.
     pub(crate) fn sub(&self, keep: &[usize]) -> (Mat<f64>, Vec<Vec<f64>>) {
         let s = gather(&self.s, keep);

@@ -12,9 +12,9 @@
 //! 1803.11521, Algorithms 3 and 4.
 
 use super::gram::Gram;
-use super::lanczos::largest_eigenvalue;
 use super::penalty::{Shape, soft};
 use crate::kernel;
+use crate::lanczos::largest_eigenvalue;
 
 const ITERATIONS: usize = 1000;
 
@@ -35,7 +35,7 @@ impl<'a> Ista<'a> {
         let times = |x: &[f64], y: &mut [f64]| {
             (0..p).for_each(|j| y[j] = kernel::dot(gram.column(j), x));
         };
-        let eta = 1.0 / largest_eigenvalue(p, p, times);
+        let eta = 1.0 / largest_eigenvalue(p, p, times).max(1.0);
         let unit = gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
         Self { gram, shape, eta, unit, b: vec![0.0; gram.p()] }
     }

@@ -16,7 +16,6 @@ mod fit;
 mod gcv;
 pub mod gram;
 mod ista;
-mod lanczos;
 mod lanes;
 mod lars;
 mod logistic;

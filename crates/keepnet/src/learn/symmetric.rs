@@ -11,8 +11,8 @@
 //! own fixed order.
 
 use super::gram::Gram;
-use super::lanczos::largest_eigenvalue;
 use crate::kernel::Element;
+use crate::lanczos::largest_eigenvalue;
 use crate::vector::{Vector, on_best};
 
 /// Rows of a band, and columns of a step.
@@ -84,7 +84,7 @@ impl Symmetric {
 
     /// The largest eigenvalue, estimated from above; at least 1, which the unit diagonal guarantees.
     pub(crate) fn largest_eigenvalue(&self) -> f64 {
-        largest_eigenvalue(self.p, self.width(), |x, y| self.times(x, y))
+        largest_eigenvalue(self.p, self.width(), |x, y| self.times(x, y)).max(1.0)
     }
 }
 

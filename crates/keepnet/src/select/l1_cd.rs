@@ -18,6 +18,7 @@ use crate::budget::Budget;
 use crate::check::Feature;
 use crate::error::Result;
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
+use crate::select::l1::quad::EDGE;
 use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
 use crate::select::l1::stream::{FALL, Held};
@@ -72,7 +73,7 @@ impl L1Cd {
 fn shrunk(w: &[f64], slope: &[f64], h: f64, lambda: f64) -> Vec<f64> {
     let z: Vec<f64> = w.iter().zip(slope).map(|(w, s)| h * w - s).collect();
     let size = norm(&z);
-    let keep = if size <= lambda || h <= 0.0 { 0.0 } else { (1.0 - lambda / size) / h };
+    let keep = if size <= EDGE * lambda || h <= 0.0 { 0.0 } else { (1.0 - lambda / size) / h };
     z.iter().map(|z| z * keep).collect()
 }
 

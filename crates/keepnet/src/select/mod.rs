@@ -21,6 +21,7 @@ mod rows;
 pub mod saola;
 pub mod shelf;
 pub mod statistical;
+mod ties;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;

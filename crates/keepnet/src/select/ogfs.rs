@@ -39,7 +39,7 @@ use crate::target::{Problem, Target};
 
 pub use settings::OGFS;
 
-/// Sweeps of coordinate descent at most, and the step below which it stops.
+/// Sweeps of coordinate descent at most, and the step below which it stops; a smaller weight is 0.
 const SWEEPS: usize = 1000;
 const STILL: f64 = 1e-9;
 
@@ -204,7 +204,9 @@ impl Ogfs {
                 let mut moved = 0.0f64;
                 for j in 0..p {
                     let raw = slope[j] + b[j];
-                    let next = raw.signum() * (raw.abs() - self.params.lambda).max(0.0);
+                    // A copy of a column that is in stands at lambda, but for rounding.
+                    let beyond = raw.abs() - self.params.lambda;
+                    let next = if beyond > STILL { raw.signum() * beyond } else { 0.0 };
                     let step = next - b[j];
                     if step != 0.0 {
                         (0..p).for_each(|i| slope[i] -= step * at(i, j));

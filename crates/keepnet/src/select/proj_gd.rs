@@ -14,6 +14,7 @@
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::lanczos::largest_eigenvalue;
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::select::ColumnSelector;
 use crate::select::l1::batch::{Answer, Batch, Solver};
@@ -28,8 +29,6 @@ const STEPS: usize = 500;
 const STILL: f64 = 1e-6;
 /// Halvings of a step that the loss would rise by.
 const HALVINGS: usize = 30;
-/// Rounds of the power iteration for an eigenvalue.
-const POWER: usize = 60;
 
 /// The step length.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -149,25 +148,15 @@ impl ProjGd {
     }
 }
 
-/// The largest eigenvalue of `X_S'X_S / W` on scaled columns, by power iteration.
+/// The largest eigenvalue of `X_S'X_S / W` on scaled columns.
 fn largest(columns: &Columns, set: &[usize]) -> f64 {
     // The slopes of the squared loss at u = -X v and y = 0 would do; this is the same product.
-    let mut v: Vec<f64> = set.iter().map(|j| 1.0 + (*j % 7) as f64 / 7.0).collect();
-    let mut value = 1.0;
-    for _ in 0..POWER {
-        let length = v.iter().map(|v| v * v).sum::<f64>().sqrt();
-        v.iter_mut().for_each(|v| *v /= length.max(f64::MIN_POSITIVE));
+    let times = |v: &[f64], out: &mut [f64]| {
         let mut u = vec![0.0; columns.frame.n()];
-        columns.add(set, &v, 0.0, &mut u);
-        let next = columns.products(set, u);
-        let grown = next.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let still = (grown - value).abs() < 1e-6 * grown;
-        (v, value) = (next, grown);
-        if still {
-            break;
-        }
-    }
-    value.max(f64::MIN_POSITIVE)
+        columns.add(set, v, 0.0, &mut u);
+        out.copy_from_slice(&columns.products(set, u));
+    };
+    largest_eigenvalue(set.len(), set.len(), times).max(f64::MIN_POSITIVE)
 }
 
 impl Solver for ProjGd {

@@ -1,6 +1,8 @@
 //! Small random data and a runner, shared by the tests of the engine.
 #![allow(dead_code)]
 
+pub mod column_methods;
+
 use keepnet::{
     Budget, ColumnData, Driver, Generated, Lane, LossKind, MethodSpec, Numbers, Order, Problem,
     Quiet, RunOptions, RunReport, order::generator, registry,

@@ -14,7 +14,7 @@
 
 pub(super) mod batch;
 pub(super) mod gram;
-pub(super) mod quad;
+pub(in crate::select) mod quad;
 pub(in crate::select) mod rival;
 pub(super) mod settings;
 pub(super) mod solve;

@@ -20,7 +20,7 @@ const PRECISION: f64 = 1.001;
 const STEP: f64 = 1.15;
 /// What a slope must have of lambda before its weight is more than zero. That of a copy of a
 /// column in the model is lambda but for rounding, which must not decide whether it has a weight.
-const EDGE: f64 = 1.0 + 5e-9;
+pub(in crate::select) const EDGE: f64 = 1.0 + 5e-9;
 /// Steps of that search, up or down: from any number to any other that f64 holds.
 const SEARCH: usize = 10_000;
 /// Halvings, on the logarithm, of a step to that precision, and some to spare.

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::kept::KeptSet;
 use crate::select::l1::gram::Gram;
 use crate::select::l1::{Columns, Gradient, L1Params, Point, norm};
-use crate::select::{Status, fitted};
+use crate::select::{Status, fitted, ties};
 use crate::selection::{Selection, Value};
 use crate::snapshot::{decode, encode, ensure};
 use crate::target::Problem;
@@ -161,9 +161,8 @@ impl Held {
         size: impl Fn(usize) -> f64,
     ) -> Option<usize> {
         let id = |slot: usize| self.columns.kept.slots()[slot].id;
-        slots
-            .filter(|slot| !self.columns.pinned(*slot))
-            .min_by(|a, b| size(*a).total_cmp(&size(*b)).then(id(*b).cmp(&id(*a))))
+        let free = slots.filter(|slot| !self.columns.pinned(*slot));
+        ties::least(free.map(|slot| (size(slot), slot)), id).map(|(_, slot)| slot)
     }
 
     /// Among the idle slots the one that is furthest from a weight: of least slope.

@@ -17,6 +17,7 @@ use crate::check::Feature;
 use crate::error::Result;
 use crate::kernel;
 use crate::loss::LossKind;
+use crate::select::ties::above;
 use crate::select::{Outcome, Reason, Verdict};
 
 const LEAST_CURVE: f64 = 0.05;
@@ -44,7 +45,7 @@ impl Os {
         let curve: Vec<f64> = (0..count)
             .map(|c| (self.work.curve(&self.model, feature, c) * own).max(LEAST_CURVE))
             .collect();
-        self.power_steps(&unit);
+        self.power_steps(&unit, &slopes);
         let (pace, kept_pace) = self.work.pace();
         let steps: Vec<f64> = (0..count)
             .map(|c| match self.model.outputs.kind {
@@ -60,7 +61,7 @@ impl Os {
         let full = self.model.full(self.params.k) && !feature.pinned;
         let size = |slot: usize| scaled(&trial.kept[slot * count..(slot + 1) * count], unit[slot]);
         let least = if full { self.model.least(size) } else { None };
-        let enters = least.is_none_or(|(least, _)| score > least);
+        let enters = least.is_none_or(|(least, _)| above(score, least));
         let out = least.filter(|_| enters).map(|(_, slot)| slot);
         if let Some(out) = out {
             trial.kept[out * count..(out + 1) * count].fill(0.0);
@@ -147,14 +148,23 @@ impl Os {
         Ok(Outcome { verdict: Verdict::Kept, ..outcome })
     }
 
-    /// One warm-started power step an output on the scaled columns.
-    fn power_steps(&mut self, unit: &[f64]) {
+    /// One warm-started power step an output on the scaled columns. Its vector leans the way of
+    /// the weights: it must turn round with a column whose sign does, and copies of a column, on
+    /// which the largest eigenvalue lies, have weights of their signs.
+    fn power_steps(&mut self, unit: &[f64], slopes: &Slopes) {
         if unit.is_empty() {
             return;
         }
         let root: Vec<f64> = unit.iter().map(|unit| unit.sqrt()).collect();
+        let count = self.model.count();
         for c in 0..self.rule.vectors.len() {
-            let mut v = self.rule.vectors[c].clone();
+            let lean = |slot: usize| match self.model.w[slot * count + c] {
+                0.0 => -slopes.kept[slot * count + c].signum(),
+                w => w.signum(),
+            };
+            let start = 1.0 / (unit.len() as f64).sqrt();
+            let entry = |(slot, v): (usize, &f64)| if *v == 0.0 { lean(slot) * start } else { *v };
+            let mut v: Vec<f64> = self.rule.vectors[c].iter().enumerate().map(entry).collect();
             let before = kernel::dot(&v, &v).sqrt();
             kernel::scale_by(&mut v, &root);
             let mut next = self.work.product(&self.model, &v, c, true);
@@ -165,7 +175,8 @@ impl Os {
             *largest = self.rule.floor.max(seen).max(SHRINK * *largest);
             if after > 0.0 && after.is_finite() {
                 // The small push keeps every direction alive.
-                self.rule.vectors[c] = next.iter().map(|v| v / after + 1e-3).collect();
+                let pushed = |(slot, v): (usize, &f64)| v / after + 1e-3 * lean(slot);
+                self.rule.vectors[c] = next.iter().enumerate().map(pushed).collect();
             }
         }
     }

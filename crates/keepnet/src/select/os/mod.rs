@@ -35,7 +35,7 @@ use crate::kept::{Kept, KeptSet};
 use crate::loss::LossKind;
 use crate::refit::Outputs;
 use crate::select::asy_os::Tally;
-use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
+use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted, ties};
 use crate::selection::Selection;
 use crate::snapshot::{Snapshot, decode, encode, ensure};
 use crate::target::Problem;
@@ -103,17 +103,11 @@ impl Model {
         Ok(gone)
     }
 
-    /// The unpinned slot of least total size, the latest feature among equals.
+    /// The least total size of an unpinned slot, and the slot of the latest feature that has it.
     fn least(&self, size: impl Fn(usize) -> f64) -> Option<(f64, usize)> {
-        let mut best: Option<(f64, usize)> = None;
-        for (slot, kept) in self.kept.slots().iter().enumerate().filter(|(_, kept)| !kept.pinned) {
-            let here = size(slot);
-            let later = |other: usize| kept.id > self.kept.slots()[other].id;
-            if best.is_none_or(|(least, at)| here < least || here == least && later(at)) {
-                best = Some((here, slot));
-            }
-        }
-        best
+        let slots = self.kept.slots();
+        let free = (0..slots.len()).filter(|slot| !slots[*slot].pinned);
+        ties::least(free.map(|slot| (size(slot), slot)), |slot| slots[slot].id)
     }
 }
 

@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use super::{Eta, Os, Slopes, Trial};
 use crate::check::Feature;
 use crate::error::Result;
+use crate::lanczos::largest_eigenvalue;
 use crate::loss::LossKind;
+use crate::select::ties::above;
 use crate::select::{Outcome, Reason, Verdict};
-
-/// Power iterations after the kept set changed, at most.
-const POWER_STEPS: usize = 30;
 
 /// Estimates of the largest eigenvalue of the kept set's curvature, an entry an output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StepRule {
     pub(super) largest: Vec<f64>,
+    /// The vector of the automatic rule's power steps; 0 is an entry to come.
     pub(super) vectors: Vec<Vec<f64>>,
     pub(super) floor: f64,
     stale: bool,
@@ -38,7 +38,7 @@ impl StepRule {
     /// A slot was added at the end.
     pub(super) fn grew(&mut self) {
         for vector in &mut self.vectors {
-            vector.push(1.0 / ((vector.len() + 1) as f64).sqrt());
+            vector.push(0.0);
         }
         self.stale = true;
     }
@@ -46,7 +46,7 @@ impl StepRule {
     /// A slot holds another column.
     pub(super) fn replaced(&mut self, slot: usize) {
         for vector in &mut self.vectors {
-            vector[slot] = 1.0 / (vector.len() as f64).sqrt();
+            vector[slot] = 0.0;
         }
         self.stale = true;
     }
@@ -64,23 +64,11 @@ impl Os {
             return c;
         }
         if self.rule.stale {
-            let mut last = 0.0;
-            for _ in 0..POWER_STEPS {
-                let v = &self.rule.vectors[0];
-                let next = self.work.product(&self.model, v, 0, false);
-                let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
-                let (length, before) = (norm(&next), norm(v));
-                let largest = length / before;
-                if !(length > 0.0 && length.is_finite()) {
-                    break;
-                }
-                self.rule.vectors[0] = next.iter().map(|v| v / length).collect();
-                self.rule.largest[0] = largest;
-                if (largest - last).abs() <= 1e-3 * largest {
-                    break;
-                }
-                last = largest;
-            }
+            let (held, work) = (self.model.kept.len(), &self.work);
+            let times = |v: &[f64], out: &mut [f64]| {
+                out.copy_from_slice(&work.product(&self.model, v, 0, false));
+            };
+            self.rule.largest[0] = largest_eigenvalue(held, held, times);
             self.rule.stale = false;
         }
         c / self.rule.largest[0].max(f64::MIN_POSITIVE)
@@ -120,7 +108,7 @@ impl Os {
         self.take_step(trial);
         let score = size(&newcomer);
         let out = match least {
-            Some((least, _)) if score <= least || !score.is_finite() => {
+            Some((least, _)) if !above(score, least) || !score.is_finite() => {
                 self.work.stepped(&self.model);
                 let outcome = Outcome::dropped(Reason::Weak);
                 return Ok(Outcome { score: Some(score), ..outcome });

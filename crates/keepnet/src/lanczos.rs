@@ -21,8 +21,8 @@ use crate::order::generator;
 /// Products at most.
 const STEPS: usize = 30;
 
-/// An estimate from above of the largest eigenvalue of a matrix of `p` rows and unit diagonal, so at
-/// least 1; `times` multiplies a vector of `width` entries, of which those beyond `p` are zero.
+/// An estimate from above of the largest eigenvalue of a positive semidefinite matrix of `p` rows;
+/// `times` multiplies a vector of `width` entries, of which those beyond `p` are zero.
 pub(crate) fn largest_eigenvalue(
     p: usize,
     width: usize,
@@ -36,7 +36,7 @@ pub(crate) fn largest_eigenvalue(
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let (mut alpha, mut beta): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut next = vec![0.0; width];
-    let mut bound = (1.0, f64::INFINITY);
+    let mut bound = (0.0, 0.0);
     for _ in 0..STEPS.min(p) {
         times(&q, &mut next);
         alpha.push(kernel::dot(&q, &next));
@@ -57,7 +57,7 @@ pub(crate) fn largest_eigenvalue(
         q.iter_mut().for_each(|v| *v /= norm);
     }
     let (theta, away) = bound;
-    (theta + away.min(theta)).max(1.0)
+    theta + away.min(theta)
 }
 
 /// The largest eigenvalue of the tridiagonal matrix, and how far a true one may be from it.

@@ -1,0 +1,40 @@
+//! Sizes that are equal but for rounding.
+//!
+//! Two copies of a column have the same weight or slope but for the last digits, and those depend
+//! on the order of rows or on a shift of the columns. They must not say which of the two goes.
+
+/// Sizes are equal within this share.
+const SAME: f64 = 1e-9;
+
+/// Whether a size is above another by more than rounding.
+pub(in crate::select) fn above(size: f64, other: f64) -> bool {
+    size > other * (1.0 + SAME)
+}
+
+/// The least size, and among the slots that have it the one of the latest feature.
+pub(in crate::select) fn least<Id: Ord>(
+    sizes: impl Iterator<Item = (f64, usize)>,
+    id: impl Fn(usize) -> Id,
+) -> Option<(f64, usize)> {
+    let sizes: Vec<(f64, usize)> = sizes.collect();
+    let least = sizes.iter().map(|(size, _)| *size).min_by(f64::total_cmp)?;
+    let tied = sizes.into_iter().filter(|(size, _)| !above(*size, least));
+    tied.map(|(_, slot)| (least, slot)).max_by_key(|(_, slot)| id(*slot))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_sizes_the_latest_feature_is_least_whatever_the_last_digit() {
+        for digit in [-1e-12, 0.0, 1e-12] {
+            let sizes = [(0.5 + digit, 0), (0.7, 1), (0.5, 2)];
+            let ids = [3, 9, 8];
+            let (size, slot) = least(sizes.into_iter(), |slot| ids[slot]).unwrap();
+            assert!(slot == 2 && (size - 0.5).abs() <= 1e-12);
+            assert!(!above(0.5 + digit, 0.5) && above(0.7, 0.5));
+        }
+        assert_eq!(least(std::iter::empty(), |slot| slot), None);
+    }
+}
