@@ -83,6 +83,29 @@ fn many_keys_stay_within_the_memory() {
     assert!(peak < least.max(60 * MIB) + 60 * MIB, "{} MiB", peak / MIB);
 }
 
+/// 300 tables of 200 by 50 numbers are 24 MB together, each of them far below the limit.
+#[test]
+fn many_files_share_the_memory() {
+    let folder = Folder::new();
+    for file in 0..300 {
+        let names: Vec<String> = (0..50).map(|j| format!("f{file}_{j}")).collect();
+        let mut text = names.join(",") + if file == 0 { ",y\n" } else { "\n" };
+        for r in 0..200 {
+            let cell =
+                |j: usize| format!("0.{}", (file * 7919 + r * 104_729 + j * j * 31) % 99_991);
+            text += &(0..50).map(cell).collect::<Vec<_>>().join(",");
+            text += &if file == 0 { format!(",{}\n", r * r % 17) } else { "\n".into() };
+        }
+        folder.write(&format!("{file:03}.csv"), text);
+    }
+    let result = folder.select("*.csv --target y -k 2 --memory 30MB");
+    assert_eq!(result["features_seen"], 15_000);
+    match result["run"]["peak_bytes"].as_u64() {
+        Some(peak) => assert!(peak < 30_000_000, "{} MiB", peak / MIB),
+        None => println!("skipped: the kernel does not tell the peak of resident memory"),
+    }
+}
+
 /// Rows of 400 columns: with a page of each the run's peak is some 60 MB.
 #[test]
 fn rows_of_parquet_stay_within_the_memory() {

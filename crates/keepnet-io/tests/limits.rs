@@ -57,6 +57,8 @@ fn a_large_index_needs_room_for_its_columns() {
     assert!(said.contains("the names and places of 100000001 columns needs 14.9 GiB"), "{said}");
     let said = row_refusal(&path, "", &limited(25 * MIB));
     assert!(said.contains("columns needs 29.8 GiB"), "{said}");
+    // Rows hold it twice; the number of columns is that of the file.
+    assert!(said.contains("of 100000000 columns"), "{said}");
 }
 
 #[test]

@@ -295,8 +295,10 @@ fn an_active_set_by_the_logistic_loss_is_no_least_squares() {
 
 #[test]
 fn rows_are_held_out_one_by_one_and_too_few_are_refused() {
-    for n in [60, 200, 900] {
-        let table = Table::new(n, 8, &[2.0, -1.5, 1.0], 71);
+    // Weak slopes part a choice on rows set aside from one by BIC.
+    let slopes = [&[2.0, -1.5, 1.0][..], &[1.0, -0.8, 0.4, 0.3, 0.2, 0.1]];
+    for (n, slopes) in [60, 200, 900].into_iter().flat_map(|n| slopes.map(|slopes| (n, slopes))) {
+        let table = Table::new(n, 8, slopes, 71);
         let spec = MethodSpec::default().set("choose", "holdout").set("products", "f64");
         let found = run("olsth", &table, &spec);
         assert_refitted(&table, &found, 1e-6, "hold-out");
@@ -304,17 +306,22 @@ fn rows_are_held_out_one_by_one_and_too_few_are_refused() {
         // Against the definition: rows 4, 9, 14, ... judge models of the others. The smallest size
         // within a standard error of the least error is asked for, so never above the best size.
         let (train, test) = split(&table);
-        let error = |k: usize| {
+        let left = |k: usize| -> Vec<f64> {
             let fit = run("olsth", &train, &MethodSpec::k(k).set("products", "f64"));
-            let b = model(&fit);
-            let one = |i: usize| {
-                let f = fit.intercept[0] + b.iter().map(|(j, b)| b * test.x[*j][i]).sum::<f64>();
-                (test.y[i] - f).powi(2)
-            };
-            (0..test.y.len()).map(one).sum::<f64>() / test.y.len() as f64
+            let part = |i: usize| model(&fit).iter().map(|(j, b)| b * test.x[*j][i]).sum::<f64>();
+            (0..test.y.len()).map(|i| test.y[i] - fit.intercept[0] - part(i)).collect()
         };
+        let square =
+            |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>() / test.y.len() as f64;
+        let error = |k: usize| square(&mut left(k).into_iter());
         let best = (1..=8).min_by(|a, b| error(*a).total_cmp(&error(*b))).unwrap();
         assert!(found.selected.len() <= best, "{n}: {} above {best}", found.selected.len());
+        let close = |k: &usize| {
+            let apart = square(&mut left(*k).iter().zip(left(best)).map(|(a, b)| a - b));
+            let room = (4.0 * error(best) * apart / test.y.len() as f64).sqrt();
+            error(*k) - error(best) <= room
+        };
+        assert_eq!(Some(found.selected.len()), (1..=8).find(close), "{n}");
     }
     for classes in [false, true] {
         let mut few = Table::new(49, 8, &[2.0], 81);
@@ -363,6 +370,22 @@ fn the_contest_of_losses_weighs_rows_and_learns_from_all_of_them() {
         assert_refitted(&margins, &found, 1e-6, "contest");
         assert_eq!(metric("effective_rows"), 400.0);
     }
+    // Where the logistic model wins, as on features of long tails, a class turned round in one of
+    // the rows set aside shows in the model.
+    let turned = |at: usize| {
+        let mut table = Table::new(2000, 4, &[], 95);
+        table.x.iter_mut().flatten().for_each(|x| *x = x.powi(3));
+        for i in 0..2000 {
+            let f = 6.0 * table.x[0][i] - 5.0 * table.x[1][i] + table.y[i];
+            table.y[i] = f64::from(u8::from((f > 0.0) != (i == at)));
+        }
+        let found = logistic(&table, MethodSpec::k(2).set("choose", "holdout"));
+        let loss = |name| found.metrics.iter().find(|m| m.0 == name).unwrap().1.clone();
+        let (a, b) = (loss("holdout_loss_squared"), loss("holdout_loss_logistic"));
+        assert!(matches!((a, b), (keepnet::Value::Float(a), keepnet::Value::Float(b)) if b < a));
+        model(&found)
+    };
+    assert_ne!(turned(4), turned(9));
     // Rows of next to no weight cannot judge: their classes are turned round.
     let mut turned = table.clone();
     for i in (4..400).step_by(5).filter(|i| i % 2 == 0) {

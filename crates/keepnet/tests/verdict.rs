@@ -5,8 +5,9 @@ mod common;
 use common::{Data, run, width};
 use keepnet::verdict::{Constant, check};
 use keepnet::{
-    Budget, ColumnBlock, ColumnSelector, Covariate, Error, FeatureSource, LossKind, MethodSpec,
-    Problem, Result, Selection, Stream, Target, check::check_block, registry,
+    Budget, CheckedBlock, ColumnBlock, ColumnSelector, Covariate, Driver, Error, FeatureSource,
+    Lane, LossKind, MethodSpec, Outcome, Problem, Quiet, Result, Row, RowBlock, RowProblem,
+    Selection, Snapshot, Status, Stream, Target, check::check_block, registry,
 };
 
 fn spec(name: &str, loss: LossKind) -> MethodSpec {
@@ -19,16 +20,30 @@ fn spec(name: &str, loss: LossKind) -> MethodSpec {
 
 /// A selector that saw every column of `data` once.
 fn selector(data: &Data, problem: &Problem, name: &str, loss: LossKind) -> Box<dyn ColumnSelector> {
+    let mut selector = fresh(problem, name, loss);
+    scan(&mut *selector, data, problem, |_| ()).unwrap();
+    selector
+}
+
+fn fresh(problem: &Problem, name: &str, loss: LossKind) -> Box<dyn ColumnSelector> {
     let method = registry::find(name).unwrap();
-    let budget = Budget::unlimited();
-    let mut selector = registry::make(method, &spec(name, loss), problem, budget).unwrap();
+    registry::make(method, &spec(name, loss), problem, Budget::unlimited()).unwrap()
+}
+
+/// Offers every column of `data` once, after `touch` had the block.
+fn scan(
+    selector: &mut dyn ColumnSelector,
+    data: &Data,
+    problem: &Problem,
+    touch: impl Fn(&mut CheckedBlock<'_>),
+) -> Result<()> {
     let mut block = ColumnBlock::new(data.columns.len());
     while block.room() > 0 && data.dense().next_block(&mut block).unwrap() {}
-    let checked = check_block(&block, 0, problem, &Default::default()).unwrap();
-    selector.offer_block(&checked, &mut Vec::new()).unwrap();
-    selector.end_scan().unwrap();
-    selector.finish().unwrap();
-    selector
+    let mut checked = check_block(&block, 0, problem, &Default::default()).unwrap();
+    touch(&mut checked);
+    selector.offer_block(&checked, &mut Vec::new())?;
+    selector.end_scan()?;
+    selector.finish()
 }
 
 fn verdict(problem: &Problem, selector: &dyn ColumnSelector, selection: &Selection) -> Result<()> {
@@ -138,5 +153,152 @@ fn separable_classes_pass() {
             let report = run(&mut data.dense(), problem, name, &spec(name, loss), width(8));
             assert!(report.lanes[0].selection.loss.is_some());
         }
+    }
+}
+
+/// A method whose result is not that of its weights.
+struct Liar(Box<dyn ColumnSelector>, fn(&mut Selection));
+
+impl Snapshot for Liar {
+    fn save(&self) -> Result<Vec<u8>> {
+        self.0.save()
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        self.0.restore(state)
+    }
+}
+
+impl ColumnSelector for Liar {
+    fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
+        self.0.offer_block(block, out)
+    }
+
+    fn end_scan(&mut self) -> Result<bool> {
+        self.0.end_scan()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.0.finish()
+    }
+
+    fn selection(&self) -> Result<Selection> {
+        let mut selection = self.0.selection()?;
+        self.1(&mut selection);
+        Ok(selection)
+    }
+
+    fn fitted(
+        &self,
+        see: &mut dyn FnMut(&keepnet::verdict::Fitted<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.0.fitted(see)
+    }
+
+    fn centres(&self) -> bool {
+        self.0.centres()
+    }
+
+    fn status(&self) -> Status {
+        self.0.status()
+    }
+}
+
+/// The look is taken: a run of a method that lies ends with an error, and with no result.
+#[test]
+fn a_run_gives_no_result_that_contradicts_itself() {
+    let data = Data::normal(80, 30, 7);
+    let lies: [fn(&mut Selection); 3] = [
+        |_| (),
+        |s| s.selected[0].coefficient[0] *= 1.1,
+        |s| s.loss = s.loss.map(|loss| 0.9 * loss),
+    ];
+    for (at, lie) in lies.into_iter().enumerate() {
+        let problem = Problem::regression(data.y.clone());
+        let selector = Liar(fresh(&problem, "os-plus", LossKind::Squared), lie);
+        let mut source = data.dense();
+        let lane = Lane::new(problem, Box::new(selector));
+        let ended = Driver::new(&mut source, vec![lane], width(8)).unwrap().run(&mut Quiet);
+        match (at, ended) {
+            (0, Ok(_)) | (_, Err(Error::Defect(_))) => {}
+            (_, other) => panic!("lie {at}: {:?}", other.map(|_| ())),
+        }
+    }
+}
+
+/// Statistics that are no numbers: what a method computes with them is none either. Every one comes
+/// to an end, with an error or with a result that has no such number in it.
+#[test]
+fn numbers_that_are_none_end_every_method() {
+    let data = Data::normal(80, 30, 8);
+    let methods = registry::methods().iter().filter(|m| m.has_loss && m.stream != Stream::Samples);
+    let poisons: [fn(&mut keepnet::ColumnStats); 4] = [
+        |stats| stats.mean = f64::NAN,
+        |stats| stats.mean = f64::INFINITY,
+        |stats| stats.variance = f64::NAN,
+        |stats| stats.variance = f64::INFINITY,
+    ];
+    for method in methods {
+        for loss in LossKind::ALL {
+            let mut stopped = 0;
+            for (at, (which, poison)) in
+                [0, 20].iter().flat_map(|at| poisons.iter().enumerate().map(move |p| (*at, p)))
+            {
+                let problem = data.problem(loss);
+                let mut selector = fresh(&problem, method.name, loss);
+                let ended = scan(&mut *selector, &data, &problem, |block| {
+                    poison(&mut block.features[at].stats);
+                });
+                let what = format!("{} {loss:?} {at} {which}", method.name);
+                stopped += usize::from(ended.is_err());
+                match ended.and_then(|()| selector.selection()) {
+                    Err(error) => {
+                        let text = error.to_string();
+                        let known = text.contains("no finite numbers") || text.contains("fitted");
+                        assert!(known, "{what}: {text}");
+                    }
+                    Ok(selection) => verdict(&problem, &*selector, &selection)
+                        .unwrap_or_else(|error| panic!("{what}: {error}")),
+                }
+            }
+            // These step along a newcomer before they compare it, and end there and then; where it
+            // is compared first, a number that is none wins nothing.
+            let steps = match method.name {
+                "grafting" | "grafting-light" | "l1-cd" => true,
+                "os" => matches!(loss, LossKind::SquaredHinge | LossKind::SquaredEpsilon),
+                _ => false,
+            };
+            assert!(!steps || stopped > 0, "{} {loss:?} goes on", method.name);
+        }
+    }
+}
+
+/// A rival on targets that nothing explains is above the best constant, and says so; one that has
+/// learnt does not.
+#[test]
+fn a_rival_that_has_not_learnt_warns() {
+    let data = Data::normal(400, 8, 9);
+    for name in ["sgd", "tsgd", "truncated-gradient"] {
+        let said = |explained: bool| {
+            let method = registry::find(name).unwrap();
+            let (problem, spec) = (RowProblem::regression(8), MethodSpec::k(4));
+            let mut learner =
+                registry::make_rows(method, &spec, &problem, Budget::unlimited()).unwrap();
+            let mut rows = RowBlock::new(8, 400);
+            for i in 0..400 {
+                let x: Vec<f64> = data.columns.iter().map(|column| column[i]).collect();
+                // Signs in turn have nothing to do with columns drawn at random.
+                let noise = if i % 2 == 0 { 1.0 } else { -1.0 };
+                let y = if explained { x[0] - x[1] + 0.01 * noise } else { noise };
+                rows.push(Row::F64(&x), y, 1.0).unwrap();
+            }
+            learner.learn_block(&rows).unwrap();
+            let selection = learner.selection().unwrap();
+            // Half the variance of the target, which is 1 where it is noise.
+            let above = selection.loss.unwrap() > 0.5;
+            (selection.warnings.join(" ").contains("of the best constant"), above)
+        };
+        assert_eq!(said(false), (true, true), "{name}");
+        assert!(!said(true).0, "{name}");
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
         let schema = Arc::clone(&batches.schema);
         (Source::File { batches, at: 0 }, schema)
     };
-    let _described = place.columns(2 * schema.fields().len() as u64)?;
+    let _described = place.row_columns(schema.fields().len() as u64)?;
     let columns: Vec<(String, ColumnKind)> =
         schema.fields().iter().map(|f| (f.name().clone(), kind(f.data_type()))).collect();
     check_unique(columns.iter().map(|c| c.0.as_str()))?;

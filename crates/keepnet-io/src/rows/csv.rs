@@ -34,7 +34,7 @@ pub(crate) fn open(path: &str, separator: u8, place: &Place) -> Result<Box<dyn C
         return Err(Error::Data("the file has no rows".into()));
     }
     let shape = Shape { separator, kinds: &[], names: &[] };
-    let _described = place.columns(2 * shape.width(&text))?;
+    let _described = place.row_columns(shape.width(&text))?;
     let _work = work(&text, separator, place)?;
     let (fields, used) = shape.fields(&text);
     let kinds: Vec<_> = fields.iter().map(|field| Kind::of(field)).collect();

@@ -33,7 +33,7 @@ pub(crate) fn open(path: &str, limits: &Place) -> Result<Box<dyn ChunkReader>> {
     let mut lines = text.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
     let first = lines.next().ok_or_else(|| Error::Data("the file has no rows".into()))?;
     let first = object(first).map_err(|what| Error::Data(format!("line 1: {what}")))?;
-    let _described = limits.columns(2 * first.len() as u64)?;
+    let _described = limits.row_columns(first.len() as u64)?;
     let mut kinds: Vec<_> = first.iter().map(|(_, value)| kind(value)).collect();
     check_unique(first.iter().map(|(name, _)| name.as_str()))?;
     let place: HashMap<String, usize> =

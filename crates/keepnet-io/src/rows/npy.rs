@@ -42,7 +42,7 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
                 .into(),
         ));
     }
-    let _described = place.columns(2 * columns as u64)?;
+    let _described = place.row_columns(columns as u64)?;
     let row = columns as u64 * (8 + header.dtype.size as u64);
     let chunk = place.chunk().min(super::CHUNK);
     let _row = place.meter.take(2 * row, "a row")?;

@@ -57,7 +57,7 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
         return Err(Error::Data("the file has no rows with a feature".into()));
     }
     let base = u32::from(least > 0);
-    let _described = place.columns(2 * u64::from(end - base))?;
+    let _described = place.row_columns(u64::from(end - base))?;
     let mut columns = vec![(LABEL.to_string(), ColumnKind::Float)];
     columns.extend((base..end).map(|j| (j.to_string(), ColumnKind::Float)));
     let (line, place) = (1, place.clone());

@@ -64,8 +64,17 @@ impl Place {
 
     /// Room for the description of `columns` columns.
     pub(crate) fn columns(&self, columns: u64) -> Result<Charge> {
+        self.described(columns, 1)
+    }
+
+    /// The same for a stream of rows, which holds it twice: the file's and that of its features.
+    pub(crate) fn row_columns(&self, columns: u64) -> Result<Charge> {
+        self.described(columns, 2)
+    }
+
+    fn described(&self, columns: u64, times: u64) -> Result<Charge> {
         let what = format!("the names and places of {columns} columns");
-        self.meter.take(columns.saturating_mul(COLUMN), &what)
+        self.meter.take(columns.saturating_mul(times * COLUMN), &what)
     }
 
     /// Whether a part of a table of `more` bytes fits beside all tables in memory; it then is held.

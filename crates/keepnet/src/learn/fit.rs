@@ -223,3 +223,34 @@ fn removal_costs(gram: &Gram, set: &[usize], b: &[Vec<f64>]) -> Result<Vec<f64>>
     let cost = |j: usize| b.iter().map(|b| 0.5 * b[j] * b[j] / inverse[j][j]).sum();
     Ok((0..m).map(cost).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::{AveragesParams, testing};
+
+    /// `y = x0 + x1 + noise`: least squares passes, and no weight, intercept or loss can be changed
+    /// without notice. A weight that is 3 off has a squared error of 9 more, far above the variance.
+    #[test]
+    fn a_model_that_contradicts_itself_is_a_defect() {
+        let mut averages = RunningAverages::new(3, 0, AveragesParams::default()).unwrap();
+        averages.push(&testing::rows(500, 3, 2, 6)).unwrap();
+        let gram = averages.gram().unwrap();
+        let fit = || Fit::new(&gram, &[0, 1], Vec::new(), Vec::new()).unwrap();
+        fit().check(&averages, Some).unwrap();
+        let defect = |result: Result<()>| {
+            let error = result.unwrap_err();
+            assert!(matches!(error, Error::Defect(_)), "{error}");
+        };
+        let mut wrong = [fit(), fit(), fit(), fit()];
+        wrong[0].model.weight[0][1] *= 1.1;
+        wrong[1].model.intercept[0] += 0.1;
+        wrong[2].loss *= 1.01;
+        wrong[3].model.index[1] = 2;
+        wrong.iter().for_each(|fit| defect(fit.check(&averages, Some)));
+        defect(fit().check(&averages, |_| None));
+        let mut b = gram.refit(&[0, 1]).unwrap();
+        b[0][0] += 3.0;
+        defect(Fit::with(&gram, &[0, 1], &b, Vec::new(), Vec::new()).map(|_| ()));
+    }
+}
