@@ -53,6 +53,24 @@ fn groups_come_from_a_file_a_prefix_or_blocks() {
     assert_eq!(result(&folder, shuffled)["metrics"]["groups_seen"], 3);
 }
 
+/// A text column has several levels at several places, and is one column of its group.
+#[test]
+fn shuffled_groups_of_text_columns_stay_whole() {
+    let folder = Folder::new();
+    let row =
+        |i: usize| format!("{},{},{},{},{}\n", i % 2, ["u", "v", "w"][i % 3], i % 5, i % 7, i % 2);
+    folder
+        .write("x.csv", "a_1,a_2,b_1,b_2,y\n".to_string() + &(0..42).map(row).collect::<String>());
+    folder.write("g.csv", "a_1,a\na_2=u,a\na_2=v,a\na_2=w,a\nb_1,b\nb_2,b\n");
+    for groups in ["block:2", "prefix:_", "g.csv"] {
+        for seed in 0..6 {
+            let words = format!("--groups {groups} --order shuffled --seed {seed}");
+            let words = format!("--method group-saola --categorical onehot {words}");
+            assert_eq!(result(&folder, &words)["metrics"]["groups_seen"], 2, "{words}");
+        }
+    }
+}
+
 #[test]
 fn decisions_name_who_made_a_feature_redundant() {
     let folder = folder();

@@ -243,6 +243,10 @@ impl FeatureSource for TableSource {
         found.ok().map(|place| place as u64)
     }
 
+    fn index(&self, place: u64) -> u64 {
+        self.shared.items.get(place as usize).map_or(place, |item| u64::from(item.index))
+    }
+
     fn reorder(&mut self, order: Arc<[u32]>) -> Result<()> {
         let features = self.shared.items.len();
         if let Some(bad) = order.iter().find(|at| **at as usize >= features) {

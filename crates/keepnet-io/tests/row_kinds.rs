@@ -73,3 +73,28 @@ fn text_where_numbers_were_expected_is_refused_and_not_read_as_numbers() {
     let second = dir.write("t.csv", "a,t,y\n1,red,1\n");
     assert!(read(&[first, second]).unwrap_err().to_string().contains("other columns"));
 }
+
+#[test]
+fn rows_of_nothing_but_zeros_are_a_file_of_svm_text() {
+    let dir = Dir::new();
+    let zeros = dir.write("zeros.svm", "1.5\n0.5\n");
+    let some = dir.write("some.svm", "2 1:3 2:4\n");
+    let spec = RowSpec::default();
+    let read = |paths: &[String]| {
+        let mut source = open_rows(paths, &spec, &OpenOptions::default())?;
+        let (mut rows, mut block) = (Vec::new(), RowBlock::new(2, 1));
+        loop {
+            block.reset(64);
+            let more = source.next_block(&mut block)?;
+            rows.extend(block.rows().map(|row| [row.get(0), row.get(1)]));
+            if !more {
+                return keepnet::Result::Ok(rows);
+            }
+        }
+    };
+    let want = [[0.0, 0.0], [0.0, 0.0], [3.0, 4.0]];
+    assert_eq!(read(&[zeros.clone(), some.clone()]).unwrap(), want);
+    assert_eq!(read(&[some, zeros.clone()]).unwrap()[1..], want[..2]);
+    let why = read(&[zeros]).unwrap_err().to_string();
+    assert!(why.contains("zeros.svm") && why.contains("feature"), "{why}");
+}

@@ -179,7 +179,9 @@ impl Groups {
             Error::Unsupported("a shuffled order needs a source that knows its features".into())
         })?;
         let of: Vec<u32> = match self.rule {
-            Rule::Block(size) => (0..features).map(|index| (index / size) as u32).collect(),
+            Rule::Block(size) => {
+                (0..features).map(|place| (source.index(place) / size) as u32).collect()
+            }
             _ => self.read(source, features)?,
         };
         let count = of.iter().max().map_or(0, |most| *most as usize + 1);
@@ -190,7 +192,7 @@ impl Groups {
     }
 
     fn read(&mut self, source: &mut dyn FeatureSource, features: u64) -> Result<Vec<u32>> {
-        let mut of = vec![0; features as usize];
+        let mut of = Vec::with_capacity(features as usize);
         let mut block = ColumnBlock::new(256);
         source.reorder((0..features as u32).collect())?;
         source.rewind()?;
@@ -200,7 +202,7 @@ impl Groups {
                 return Ok(of);
             }
             for column in block.columns() {
-                of[column.id.index as usize] = self.of(column.id.index, &column.name)?;
+                of.push(self.of_column(column)?);
             }
         }
     }

@@ -76,6 +76,12 @@ pub trait FeatureSource: Send {
         (id.base().part == 0).then_some(id.index)
     }
 
+    /// The index of the feature at a place of the given order: the levels of a text column have
+    /// places of their own and one index.
+    fn index(&self, place: u64) -> u64 {
+        place
+    }
+
     /// From the next [`FeatureSource::rewind`] on, yields the features in this order of places.
     ///
     /// An error where the source has no random access.

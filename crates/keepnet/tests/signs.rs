@@ -7,10 +7,10 @@
 mod common;
 
 use common::column_methods::{cases, problem, spec};
-use common::{Data, width};
+use common::{Data, run, width};
 use keepnet::{
-    Budget, ColumnData, Driver, Generated, Groups, Lane, Numbers, Problem, Quiet, Selection,
-    registry,
+    Budget, ColumnData, Driver, Generated, Groups, Lane, LossKind, MethodSpec, Numbers, Problem,
+    Quiet, Selection, registry,
 };
 
 const N: usize = 60;
@@ -61,6 +61,35 @@ fn a_column_with_the_other_sign_is_the_same_feature() {
                 for (x, y) in a.coefficient.iter().zip(&b.coefficient) {
                     assert!((x.abs() - y.abs()).abs() <= 1e-9, "{what}, {:?}: {x} {y}", a.id);
                 }
+            }
+        }
+    }
+}
+
+/// The batch methods with an L1 penalty: of copies of a column, whatever their sign, unit and
+/// origin, the first has the weight, and the model is that of the table without the others.
+#[test]
+fn copies_of_a_column_leave_the_l1_model_as_it_is_without_them() {
+    for seed in 0..12 {
+        let mut data = Data::normal(40, 9, seed);
+        let alone = data.clone();
+        for (j, (scale, shift)) in
+            [(1.0, 0.0), (-1.0, 0.0), (3e4, 7.0), (-1e-3, 2.0)].iter().enumerate()
+        {
+            let copy = data.columns[2 * j].iter().map(|x| scale * x + shift).collect();
+            data.columns.push(copy);
+        }
+        for (method, loss) in [("lasso", LossKind::Squared), ("l1-hinge", LossKind::SquaredHinge)] {
+            let problem = data.problem(loss);
+            for k in [2, 5, 9] {
+                let go = |data: &Data| {
+                    let spec = MethodSpec::k(k);
+                    let report = run(&mut data.dense(), problem.clone(), method, &spec, width(16));
+                    report.lanes.into_iter().next().unwrap().selection
+                };
+                let (with, without) = (go(&data), go(&alone));
+                assert_eq!(with.indices(), without.indices(), "{method}, k = {k}, seed {seed}");
+                assert_eq!(with.intercept, without.intercept, "{method}, k = {k}, seed {seed}");
             }
         }
     }

@@ -41,7 +41,8 @@ impl Answer {
             let score = f["score"].as_f64().unwrap_or(f64::NAN);
             (name, Chosen { coefficient: numbers(&f["coefficient"]), score })
         };
-        let chosen = json["selected"].as_array().unwrap().iter().map(chosen).collect();
+        let list = |name: &str| json[name].as_array().unwrap().iter();
+        let chosen = list("selected").chain(list("always")).map(chosen).collect();
         let (intercept, loss) = (numbers(&json["intercept"]), json["final_loss"].as_f64());
         let level = intercept.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         Self { chosen, intercept, loss, level, json }
@@ -51,8 +52,10 @@ impl Answer {
     pub fn digits(&self) -> Value {
         let mut json = self.json.clone();
         json.as_object_mut().unwrap().remove("run");
-        for feature in json["selected"].as_array_mut().unwrap() {
-            feature.as_object_mut().unwrap().remove("source");
+        for list in ["selected", "always"] {
+            for feature in json[list].as_array_mut().unwrap() {
+                feature.as_object_mut().unwrap().remove("source");
+            }
         }
         json
     }

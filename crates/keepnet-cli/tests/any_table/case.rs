@@ -10,9 +10,10 @@ use keepnet_cli::run::runner::Runner;
 use crate::answer::Answer;
 use crate::fits::Loss;
 use crate::hand::Hand;
+use crate::options;
 use crate::random::Random;
 use crate::table::{Limits, Table};
-use crate::write::{Form, Part, Text};
+use crate::write::{Form, Part, Places, Text};
 
 /// A method and how it is asked.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Case {
     pub loss: Option<&'static str>,
     /// Further flags, the same in every run.
     pub flags: Vec<String>,
+    /// A feature that is kept whatever happens.
+    pub pinned: Option<String>,
     /// Whether the measure cuts or compares codes, which a sign or a fraction would change.
     pub discrete: bool,
 }
@@ -105,7 +108,16 @@ impl Case {
         if method.name == "asy-os" {
             flags.extend(["--set".to_string(), "workers=2".into()]);
         }
-        Self { seed, method, table, text, missing, k, loss, flags, discrete }
+        let pinned = None;
+        Self { seed, method, table, text, missing, k, loss, flags, pinned, discrete }
+    }
+
+    /// The same, perhaps with further flags and a pinned feature.
+    pub fn varied(mut self) -> Self {
+        let random = &mut Random::part(self.seed, "options");
+        self.flags.extend(options::anywhere(random, self.method));
+        self.pinned = pinned(random, self.method, &self.table);
+        self
     }
 
     pub fn hand(&self) -> Hand {
@@ -161,13 +173,21 @@ impl Case {
         words
     }
 
+    /// The words of a run on files of a form.
+    pub fn words_in(&self, form: Form, inputs: &[String], places: &Places) -> Vec<String> {
+        let mut words = self.words(inputs, places.target.as_deref(), places.weight.as_deref());
+        if let Some(name) = &self.pinned {
+            words.extend(["--always".into(), self.table.name_in(form, self.text, name)]);
+        }
+        words
+    }
+
     /// The answer of the program to the table in one file of a form.
     pub fn answer(&self, form: Form, more: &[&str]) -> Result<Answer, String> {
         let folder = tempfile::tempdir().unwrap();
         let part = Part::whole(&self.table);
         let (path, places) = self.table.write(folder.path(), "x", form, self.text, &part);
-        let inputs = [path.to_str().unwrap().to_string()];
-        let mut words = self.words(&inputs, places.target.as_deref(), places.weight.as_deref());
+        let mut words = self.words_in(form, &[path.to_str().unwrap().to_string()], &places);
         words.extend(more.iter().map(|word| (*word).to_string()));
         self.run(&words, folder.path(), form, &Inside)
     }
@@ -196,6 +216,13 @@ impl Case {
             serde_json::from_str(&text).map_err(|e| format!("the result is no JSON: {e}"))?;
         Ok(Answer::new(json, |name| self.table.bare_name(form, self.text, name)))
     }
+}
+
+/// A pinned feature, for one case in six of those that can have one.
+fn pinned(random: &mut Random, method: &MethodInfo, table: &Table) -> Option<String> {
+    let can = !by_rows(method) || !method.promises.with.is_empty();
+    let column = random.pick(&table.columns);
+    (can && random.chance(0.17) && !column.kind.is_text()).then(|| column.name.clone())
 }
 
 /// How many classes the target has; 0 is numbers.

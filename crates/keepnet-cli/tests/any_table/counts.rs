@@ -59,9 +59,10 @@ fn fates(case: &Case, json: &Value, hand: &Hand, wrong: &mut Vec<String>) {
         let want = of(Fate::Constant);
         wrong.push(format!("dropped.constant is {}, by hand {want}", dropped("constant")));
     }
+    let count = |name: &str| json[name].as_array().unwrap().len() as u64;
+    let kept = count("selected") + count("always");
     if by_rows(case.method) {
         // Features are not decided on one by one: what is not kept and varies is weak.
-        let kept = json["selected"].as_array().unwrap().len() as u64;
         let want = hand.features.len() as u64 - of(Fate::Constant) - kept;
         let others =
             ["redundant", "missing", "evicted"].iter().all(|n| json["dropped"][n].is_null());
@@ -76,7 +77,6 @@ fn fates(case: &Case, json: &Value, hand: &Hand, wrong: &mut Vec<String>) {
     }
     let sum: u64 =
         ["weak", "redundant", "constant", "missing", "evicted"].iter().map(|n| dropped(n)).sum();
-    let kept = json["selected"].as_array().unwrap().len() as u64;
     let all = hand.features.len() as u64;
     if sum + kept != all {
         wrong.push(format!("{sum} dropped and {kept} selected, of {all} features"));

@@ -130,16 +130,20 @@ fn newton(hand: &Hand, loss: Loss, x: &[Vec<f64>], y: &[f64], ridge: f64) -> (Ve
     let column = |j: usize| if j < k { &x[j] } else { &ones };
     let mut b = vec![0.0; k + 1];
     let mut now = value(&b);
+    let sum = |f: &dyn Fn(usize) -> f64| (0..y.len()).map(f).sum::<f64>() / total;
+    let slopes = |b: &[f64]| -> Vec<f64> {
+        let u = predict(x, b, y.len());
+        let one = |j: usize| {
+            let s = sum(&|i| hand.weight[i] * loss.at(u[i], y[i]).1 * column(j)[i]);
+            if j < k { s + ridge * b[j] } else { s }
+        };
+        (0..=k).map(one).collect()
+    };
+    let steep = |slope: &[f64]| slope.iter().fold(0.0, |most: f64, s| most.max(s.abs()));
+    let mut slope = slopes(&b);
     for _ in 0..300 {
         let u = predict(x, &b, y.len());
         let at: Vec<_> = u.iter().zip(y).map(|(u, y)| loss.at(*u, *y)).collect();
-        let sum = |f: &dyn Fn(usize) -> f64| (0..y.len()).map(f).sum::<f64>() / total;
-        let slope: Vec<f64> = (0..=k)
-            .map(|j| {
-                let s = sum(&|i| hand.weight[i] * at[i].1 * column(j)[i]);
-                if j < k { s + ridge * b[j] } else { s }
-            })
-            .collect();
         let mut h = vec![vec![0.0; k + 1]; k + 1];
         for i in 0..=k {
             for j in 0..=k {
@@ -152,9 +156,11 @@ fn newton(hand: &Hand, loss: Loss, x: &[Vec<f64>], y: &[f64], ridge: f64) -> (Ve
         let mut moved = false;
         while length > 1e-12 {
             let next: Vec<f64> = b.iter().zip(&step).map(|(b, d)| b - length * d).collect();
-            let found = value(&next);
-            if found < now {
-                (b, now, moved) = (next, found, true);
+            let (found, level) = (value(&next), slopes(&next));
+            // Where the value has no more digits to fall by, the slopes go on.
+            let flat = found <= now * (1.0 + 1e-14) && steep(&level) < 0.5 * steep(&slope);
+            if found < now || flat {
+                (b, now, slope, moved) = (next, found, level, true);
                 break;
             }
             length *= 0.5;

@@ -52,6 +52,11 @@ pub fn fit(case: &Case) -> Check {
         let found = hand.feature(name).ok_or_else(|| format!("{name} is no feature"))?;
         columns.push(&found.values);
     }
+    if by_rows(case.method) && case.pinned.is_some() && fits::condition(&hand, &columns, 0.0) >= 1e8
+    {
+        // Of many fits it is the shortest in the features that may go; pinned ones do not count.
+        return Ok(Checked::Beside);
+    }
     let ridge = ridge(case, &hand, &columns, loss);
     let fits: Vec<_> = hand.y.iter().map(|y| fits::fit(&hand, loss, &columns, y, ridge)).collect();
     let mut ours = answer.clone();

@@ -8,7 +8,7 @@ use crate::case::{Case, by_rows};
 use crate::random::Random;
 use crate::table::{Kind, Table, deviation, power};
 use crate::write::{Form, Part, Text};
-use crate::{counts, model, resume};
+use crate::{counts, model, options, resume};
 
 /// What came of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,10 +86,12 @@ pub fn asked(method: &MethodInfo, relation: Relation) -> bool {
     method.promises.why_not(relation).is_none_or(|why| why.contains("holds"))
 }
 
-/// Half of the time with the default products of f32: relations that keep every digit keep those
-/// of f32 products too.
+/// With further settings, and half of the time with the default products of f32: relations that
+/// keep every digit keep those of f32 products too.
 fn narrow(case: &Case, random: &mut Random) -> Case {
     let mut case = case.clone();
+    let classes = case.table.target.classes.len();
+    case.flags.extend(options::in_place(random, case.method, classes));
     if random.chance(0.5)
         && let Some(at) = case.flags.iter().position(|flag| flag == "products=f64")
     {
@@ -138,7 +140,7 @@ fn files(case: &Case, random: &mut Random) -> Check {
         last = Some(places);
     }
     let places = last.expect("two parts at least");
-    let mut words = case.words(&inputs, places.target.as_deref(), places.weight.as_deref());
+    let mut words = case.words_in(form, &inputs, &places);
     let way = if columns { "columns" } else { "rows" };
     if form.bare() {
         // Without names of their own, columns of one number look like more rows.
@@ -280,5 +282,7 @@ fn target(case: &Case, random: &mut Random) -> Check {
 /// A case on fewer rows and columns, for the shrinking.
 pub fn with(case: &Case, table: Table) -> Case {
     let most = table.columns.len().min(table.rows().saturating_sub(2)).max(1);
-    Case { k: case.k.map(|k| k.min(most)), table, ..case.clone() }
+    let there = |name: &String| table.columns.iter().any(|c| c.name == *name);
+    let pinned = case.pinned.clone().filter(there);
+    Case { k: case.k.map(|k| k.min(most)), pinned, table, ..case.clone() }
 }

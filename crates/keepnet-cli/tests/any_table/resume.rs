@@ -80,8 +80,7 @@ impl Runner for Stepwise {
 fn written(case: &Case, folder: &Path) -> Vec<String> {
     let part = Part::whole(&case.table);
     let (path, places) = case.table.write(folder, "x", plain(case), case.text, &part);
-    let inputs = [path.to_str().unwrap().to_string()];
-    case.words(&inputs, places.target.as_deref(), places.weight.as_deref())
+    case.words_in(plain(case), &[path.to_str().unwrap().to_string()], &places)
 }
 
 fn columns(case: &Case, random: &mut Random) -> Check {

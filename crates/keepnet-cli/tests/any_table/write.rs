@@ -183,6 +183,17 @@ impl Table {
         if rest.is_empty() { named } else { format!("{named}:{rest}") }
     }
 
+    /// The name that a feature of the table has in a form.
+    pub fn name_in(&self, form: Form, text: Text, name: &str) -> String {
+        if !form.bare() {
+            return name.to_string();
+        }
+        let kept = |c: &&Column| !(c.kind.is_text() && text == Text::Skip);
+        let place = self.columns.iter().filter(kept).position(|c| c.name == name);
+        let place = place.expect("a feature of the table");
+        if form == Form::Svm { (place + 1).to_string() } else { format!("f{place}") }
+    }
+
     /// Writes a part; the first call for a folder also writes the files beside it.
     pub fn write(
         &self,

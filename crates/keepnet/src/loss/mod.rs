@@ -18,6 +18,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::target::{Target, Task};
 
+/// Share of a margin or tube within which a row is at its edge.
+const EDGE: f64 = 1e-9;
+
 /// A loss of one margin, twice differentiable almost everywhere.
 pub trait Loss: Send + Sync {
     /// Value, slope and curvature of one sample.
@@ -189,6 +192,17 @@ mod tests {
         assert_eq!(out, [-1.5, 1.5]);
         SquaredHinge.curvatures(&u, &y, Some(&v), &mut out);
         assert_eq!(out, [3.0, 0.5]);
+    }
+
+    /// A row of a small table often ends at the edge itself; its last digit says nothing.
+    #[test]
+    fn rounding_at_the_edge_of_a_margin_or_tube_does_not_change_the_curvature() {
+        let tube = SquaredEpsilon::new(0.3).unwrap();
+        for off in [-4.0, 0.0, 4.0] {
+            assert_eq!(SquaredHinge.at(1.0 + off * f64::EPSILON, 1.0).2, 1.0);
+            assert_eq!(tube.at(0.3 + off * f64::EPSILON, 0.0).2, 1.0);
+        }
+        assert_eq!((SquaredHinge.at(1.001, 1.0).2, tube.at(0.299, 0.0).2), (0.0, 0.0));
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
 use crate::select::l1::stream::{FALL, Held};
 use crate::select::l1::{L1Params, norm};
+use crate::select::ties::NOTHING;
 use crate::select::{ColumnSelector, Outcome, Reason, Verdict};
 use crate::target::Problem;
 
@@ -69,11 +70,13 @@ impl L1Cd {
     }
 }
 
-/// The coordinate step with a soft threshold.
-fn shrunk(w: &[f64], slope: &[f64], h: f64, lambda: f64) -> Vec<f64> {
+/// The coordinate step with a soft threshold; what is no more than `nothing` is rounding, and so
+/// is what lambda leaves of a size at its edge.
+fn shrunk(w: &[f64], slope: &[f64], h: f64, lambda: f64, nothing: f64) -> Vec<f64> {
     let z: Vec<f64> = w.iter().zip(slope).map(|(w, s)| h * w - s).collect();
     let size = norm(&z);
-    let keep = if size <= EDGE * lambda || h <= 0.0 { 0.0 } else { (1.0 - lambda / size) / h };
+    let edge = (EDGE * lambda).max(nothing);
+    let keep = if size <= edge || h <= 0.0 { 0.0 } else { (1.0 - lambda / size) / h };
     z.iter().map(|z| z * keep).collect()
 }
 
@@ -96,7 +99,8 @@ impl Rival for L1Cd {
         let slot = held.columns.kept.slot(x.id);
         let now = slot.map_or(vec![0.0; slope.len()], |slot| held.weights(slot));
         let lambda = if x.pinned { 0.0 } else { held.books.lambda };
-        let next = shrunk(&now, &slope, held.columns.curvature(x), lambda);
+        let nothing = NOTHING * held.columns.outputs.scale * held.columns.length(x);
+        let next = shrunk(&now, &slope, held.columns.curvature(x), lambda, nothing);
         let filling = held.limit().is_some() && !held.full();
         let outcome = |verdict| Outcome { marginal: Some(size), ..Outcome::new(verdict) };
         if slot.is_none() && norm(&next) == 0.0 && !x.pinned && !filling {
@@ -158,8 +162,10 @@ mod tests {
     /// By hand: `h = 2, w = 1, slope = 0.5` gives `z = 1.5`, and lambda 0.5 leaves 1 / 2.
     #[test]
     fn a_step_is_the_soft_threshold_of_the_coordinate() {
-        assert_eq!(shrunk(&[1.0], &[0.5], 2.0, 0.5), [0.5]);
-        assert_eq!(shrunk(&[1.0], &[0.5], 2.0, 1.5), [0.0]);
-        assert_eq!(shrunk(&[0.0], &[-3.0], 1.5, 0.0), [2.0]);
+        assert_eq!(shrunk(&[1.0], &[0.5], 2.0, 0.5, 0.0), [0.5]);
+        assert_eq!(shrunk(&[1.0], &[0.5], 2.0, 1.5, 0.0), [0.0]);
+        assert_eq!(shrunk(&[0.0], &[-3.0], 1.5, 0.0, 1e-13), [2.0]);
+        // A slope of zero but for rounding gives no weight, whatever lambda is.
+        assert_eq!(shrunk(&[0.0], &[3e-17], 1.0, 0.0, 1e-13), [0.0]);
     }
 }

@@ -5,20 +5,24 @@
 
 /// Sizes are equal within this share.
 const SAME: f64 = 1e-9;
+/// A size of less than this share of a usual one is what rounding left of nothing.
+pub(in crate::select) const NOTHING: f64 = 1e-13;
 
 /// Whether a size is above another by more than rounding.
 pub(in crate::select) fn above(size: f64, other: f64) -> bool {
     size > other * (1.0 + SAME)
 }
 
-/// The least size, and among the slots that have it the one of the latest feature.
+/// The least size, and among the slots that have it the one of the latest feature. Sizes that are
+/// nothing beside the largest are equal.
 pub(in crate::select) fn least<Id: Ord>(
     sizes: impl Iterator<Item = (f64, usize)>,
     id: impl Fn(usize) -> Id,
 ) -> Option<(f64, usize)> {
     let sizes: Vec<(f64, usize)> = sizes.collect();
     let least = sizes.iter().map(|(size, _)| *size).min_by(f64::total_cmp)?;
-    let tied = sizes.into_iter().filter(|(size, _)| !above(*size, least));
+    let nothing = NOTHING * sizes.iter().map(|(size, _)| *size).fold(0.0, f64::max);
+    let tied = sizes.into_iter().filter(|(size, _)| !above(*size, least.max(nothing)));
     tied.map(|(_, slot)| (least, slot)).max_by_key(|(_, slot)| id(*slot))
 }
 
@@ -35,6 +39,9 @@ mod tests {
             assert!(slot == 2 && (size - 0.5).abs() <= 1e-12);
             assert!(!above(0.5 + digit, 0.5) && above(0.7, 0.5));
         }
+        // Two that are zero but for rounding, beside one that is not.
+        let zeros = [(3e-17, 0), (1e-17, 1), (0.7, 2)];
+        assert_eq!(least(zeros.into_iter(), |slot| 9 - slot).map(|(_, slot)| slot), Some(0));
         assert_eq!(least(std::iter::empty(), |slot| slot), None);
     }
 }

@@ -8,6 +8,7 @@ use crate::budget::Budget;
 use crate::check::CheckedBlock;
 use crate::error::{Error, Result};
 use crate::learn::descent::walk;
+use crate::select::l1::copies::without_copies;
 use crate::select::l1::gram::Gram;
 use crate::select::l1::stream::choose;
 use crate::select::l1::{Columns, L1Params, Point, norm};
@@ -143,7 +144,8 @@ struct State {
 struct Whole<'a> {
     columns: &'a Columns,
     gram: std::cell::RefCell<Gram>,
-    /// Slots in the order of their features, so that the answer does not hang on arrival.
+    /// Slots in the order of their features, so that the answer does not hang on arrival; of
+    /// copies the first alone.
     slots: Vec<usize>,
 }
 
@@ -190,6 +192,7 @@ pub(in crate::select) fn l1(columns: &Columns, params: &L1Params) -> Result<Answ
     let id = |slot: &usize| -> Option<FeatureId> { columns.kept.slots()[*slot].id };
     let mut slots: Vec<usize> = (0..columns.kept.len()).collect();
     slots.sort_by_key(id);
+    let slots = without_copies(columns, &slots);
     let whole = Whole { columns, gram: Gram::default().into(), slots };
     let mut state = State { point: columns.origin(), sizes: vec![0.0; columns.kept.len()] };
     if columns.free() == 0 {
@@ -212,7 +215,8 @@ pub(in crate::select) fn l1(columns: &Columns, params: &L1Params) -> Result<Answ
     let (walked, lambda) = match (params.lambda, params.k) {
         (Some(lambda), _) => (state, lambda),
         (None, k) => {
-            let k = k.unwrap_or(usize::MAX).min(columns.free());
+            let free = whole.slots.iter().filter(|slot| !columns.pinned(**slot)).count();
+            let k = k.unwrap_or(usize::MAX).min(free);
             let solve = |state: &mut State, lambda: f64| whole.solve(state, lambda, LOOSE);
             walk(state, (most, LEAST * most), k, solve, |state| &state.sizes)
         }

@@ -13,6 +13,7 @@
 //! variable, as everywhere in this crate.
 
 pub(super) mod batch;
+mod copies;
 pub(super) mod gram;
 pub(in crate::select) mod quad;
 pub(in crate::select) mod rival;
@@ -123,6 +124,11 @@ impl Columns {
             true => 0.0,
             false => 1.0,
         }
+    }
+
+    /// Root of `<x, x>` of the scaled column: 1 where columns are standardised.
+    pub(super) fn length(&self, x: &impl HasColumn) -> f64 {
+        self.frame.square(x.stats()).max(0.0).sqrt() * self.scale_of(x)
     }
 
     /// `<x, x>` of the scaled column times the steepest curvature of the loss.

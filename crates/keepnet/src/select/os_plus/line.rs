@@ -3,8 +3,10 @@
 //! The quadratic model of the loss is good where a column touches many rows a little, and bad
 //! where it touches few rows much: a row that the model is sure of has next to no curvature, so
 //! a rare feature seems to cost nothing to remove, or to promise more than the loss can give.
-//! Following the true loss along the column costs a look at the rows where it is not zero; the
-//! other rows feel its mean only, so little that their quadratic model is exact enough.
+//! Following the true loss along the column costs a look at its rows. Where nearly all of them
+//! have one value, as the zeros of a sparse column, these feel its mean only, so little that their
+//! quadratic model is exact enough. Which value that is does not hang on where zero is: a shift of
+//! the column changes nothing.
 
 use crate::column::Column;
 use crate::loss::Loss;
@@ -12,6 +14,8 @@ use crate::loss::Loss;
 /// Share of the hoped-for fall of the loss at which the quadratic model is believed.
 const TRUSTED: f64 = 0.9;
 const STEPS: usize = 8;
+/// Share of the rows, by weight, that one value must have: not one that small counts come to.
+const COMMON: f64 = 0.9017;
 
 /// One output's state that a line runs through.
 pub(super) struct Place<'a> {
@@ -25,44 +29,88 @@ pub(super) struct Place<'a> {
     pub(super) d: &'a [f64],
     pub(super) sum_g: f64,
     pub(super) sum_d: f64,
+    /// Whether a constant added to a column changes nothing.
+    pub(super) centred: bool,
 }
 
 /// The loss along one column, from the current prediction.
 pub(super) struct Line<'a> {
     loss: &'a dyn Loss,
-    /// Centred value, margin, target and weight of the rows where the column is not zero.
+    /// Centred value, margin, target and weight of the rows that are followed.
     rows: Vec<(f64, f64, f64, f64)>,
+    /// Centred value of the others, and the sums of their slopes and curvatures.
+    common: f64,
     off_g: f64,
     off_d: f64,
-    mean: f64,
     total: f64,
     start: f64,
 }
 
+/// The value of nearly all rows, where there is one: the majority vote of Boyer and Moore, by
+/// weight, and a count. Rows that the column does not store are zeros.
+fn common(place: &Place<'_>, x: Column<'_>) -> Option<f64> {
+    let weight = |i: usize| place.weight.map_or(1.0, |v| v[i]);
+    let mut stored = 0.0;
+    x.each(|i, _| stored += weight(i));
+    let zeros = (place.total - stored).max(0.0);
+    let (mut value, mut lead) = (0.0, zeros);
+    x.each(|i, here| {
+        let v = weight(i);
+        if here == value {
+            lead += v;
+        } else if lead >= v {
+            lead -= v;
+        } else {
+            (value, lead) = (here, v - lead);
+        }
+    });
+    let mut has = if value == 0.0 { zeros } else { 0.0 };
+    x.each(|i, here| has += if here == value { weight(i) } else { 0.0 });
+    let modelled = has > COMMON * place.total && (place.centred || value == 0.0);
+    modelled.then_some(value)
+}
+
 impl<'a> Line<'a> {
     pub(super) fn new(place: &Place<'a>, x: Column<'_>, mean: f64) -> Self {
-        let (mut off_g, mut off_d) = (place.sum_g, place.sum_d);
+        let common = common(place, x);
         let mut rows = Vec::new();
-        let mut start = 0.0;
-        x.each(|i, value| {
-            if value != 0.0 {
-                off_g -= place.g[i];
-                off_d -= place.d[i];
-                let v = place.weight.map_or(1.0, |v| v[i]);
-                rows.push((value - mean, place.u[i], place.y[i], v));
-                start += v * place.loss.at(place.u[i], place.y[i]).0;
+        let (mut off_g, mut off_d, mut start) = (place.sum_g, place.sum_d, 0.0);
+        let mut follow = |i: usize, value: f64| {
+            off_g -= place.g[i];
+            off_d -= place.d[i];
+            let v = place.weight.map_or(1.0, |v| v[i]);
+            rows.push((value - mean, place.u[i], place.y[i], v));
+            start += v * place.loss.at(place.u[i], place.y[i]).0;
+        };
+        match common {
+            Some(0.0) => x.each(|i, value| {
+                if value != 0.0 {
+                    follow(i, value);
+                }
+            }),
+            _ => {
+                let mut values = vec![0.0; place.u.len()];
+                x.fill(&mut values);
+                let followed = |(_, value): &(usize, &f64)| Some(**value) != common;
+                let there = values.iter().enumerate().filter(followed);
+                there.for_each(|(i, value)| follow(i, *value));
             }
-        });
-        Self { loss: place.loss, rows, off_g, off_d, mean, total: place.total, start }
+        }
+        if common.is_none() {
+            // What rounding left of the sums belongs to no row.
+            (off_g, off_d) = (0.0, 0.0);
+        }
+        let common = common.map_or(0.0, |value| value - mean);
+        Self { loss: place.loss, rows, common, off_g, off_d, total: place.total, start }
     }
 
     /// Change of the loss at `t` times the column, its slope and curvature there, over W.
     fn at(&self, t: f64) -> (f64, f64, f64) {
-        let shift = -self.mean * t;
+        let shift = self.common * t;
         let mut sums = (
             shift * (self.off_g + 0.5 * shift * self.off_d) - self.start,
-            -self.mean * (self.off_g + shift * self.off_d),
-            self.mean * self.mean * self.off_d,
+            self.common * (self.off_g + shift * self.off_d),
+            self.common * self.common * self.off_d,
         );
         for (x, u, y, v) in &self.rows {
             let (value, slope, curve) = self.loss.at(u + t * x, *y);
@@ -121,7 +169,8 @@ mod tests {
     ) -> Place<'a> {
         let (g, d) = (gd[0].as_slice(), gd[1].as_slice());
         let (sum_g, sum_d) = (g.iter().sum(), d.iter().sum());
-        Place { loss, u, y, weight: None, total: u.len() as f64, g, d, sum_g, sum_d }
+        let centred = false;
+        Place { loss, u, y, weight: None, total: u.len() as f64, g, d, sum_g, sum_d, centred }
     }
 
     #[test]
@@ -139,6 +188,32 @@ mod tests {
         let place = self::place(&Squared, &fitted, &y, &gd);
         let line = Line::new(&place, Column::F64(&x), 0.0);
         assert!((line.removal(1.0, 0.0) - 0.625).abs() < 1e-15);
+    }
+
+    /// Zeros of a sparse column, or the same column shifted: one value has nearly all the rows.
+    #[test]
+    fn a_shift_of_the_column_changes_no_line() {
+        let n = 24;
+        let u: Vec<f64> = (0..n).map(|i| f64::from(i) * 0.1 - 1.0).collect();
+        let y: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let at: Vec<_> = u.iter().zip(&y).map(|(u, y)| Logistic.at(*u, *y)).collect();
+        let gd = [at.iter().map(|at| at.1).collect(), at.iter().map(|at| at.2).collect()];
+        let place = Place { centred: true, ..place(&Logistic, &u, &y, &gd) };
+        for ones in [1, 2, 9, 12, 23] {
+            let x: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i < ones))).collect();
+            let shifted: Vec<f64> = x.iter().map(|x| x - 7.0).collect();
+            let mean = f64::from(ones) / f64::from(n);
+            let line = Line::new(&place, Column::F64(&x), mean);
+            let other = Line::new(&place, Column::F64(&shifted), mean - 7.0);
+            assert_eq!(
+                line.rows.len(),
+                if ones < 3 || ones > 21 { ones.min(n - ones) } else { n } as usize
+            );
+            for t in [-2.0, 0.3, 5.0] {
+                let (a, b) = (line.at(t), other.at(t));
+                assert!((a.0 - b.0).abs() < 1e-14 && (a.1 - b.1).abs() < 1e-14, "{ones} {t}");
+            }
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ impl Curved {
             d,
             sum_g: *sum_g,
             sum_d: *sum_d,
+            centred: self.frame.centred(),
         };
         Line::new(&place, x.values(), self.frame.mean(x.stats()))
     }

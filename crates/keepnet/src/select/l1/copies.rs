@@ -1,0 +1,63 @@
+//! Copies of a column, up to sign, unit and origin.
+//!
+//! Several copies share one weight of the L1 problem in any way they like, so rounding would say
+//! which of them have one. The first feature takes it all: the others stay out of the problem,
+//! whose minimum is the same without them.
+//!
+//! ```text
+//! key_j = |<x_j, r>| / |x_j|,  r random        copies have one key
+//! copies:  1 - |<x_i, x_j>| / |x_i| |x_j| <= 1e-12, tried where keys agree
+//! ```
+//!
+//! Cost: one pass over the columns, and one over each pair of equal keys.
+
+use rand::RngExt;
+use rand_distr::StandardNormal;
+
+use crate::order::generator;
+use crate::select::l1::Columns;
+
+/// What a copy may lack of a correlation of 1.
+const SAME: f64 = 1e-12;
+/// Share of the largest key within which two keys agree.
+const NEAR: f64 = 1e-9;
+
+/// The slots without the free copies of those before them; `slots` are in the order of their
+/// features, and a pinned column comes before any other.
+pub(super) fn without_copies(columns: &Columns, slots: &[usize]) -> Vec<usize> {
+    let length = |slot: usize| columns.length(&columns.kept.slots()[slot]);
+    let mut random = generator(0xc0b1e5, columns.frame.n() as u64);
+    let r = (0..columns.frame.n()).map(|_| random.sample(StandardNormal)).collect();
+    let products = columns.products(slots, r);
+    let mut keys: Vec<(f64, usize)> = products
+        .iter()
+        .zip(slots)
+        .filter(|(_, slot)| length(**slot) > 0.0)
+        .map(|(product, slot)| (product.abs() / length(*slot), *slot))
+        .collect();
+    keys.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let near = NEAR * keys.last().map_or(0.0, |(key, _)| *key);
+    let mut copy = vec![false; columns.kept.len()];
+    let place: Vec<usize> = {
+        let mut place = vec![0; columns.kept.len()];
+        slots.iter().enumerate().for_each(|(at, slot)| place[*slot] = at);
+        place
+    };
+    for group in keys.chunk_by(|a, b| b.0 - a.0 <= near) {
+        let mut group: Vec<usize> = group.iter().map(|(_, slot)| *slot).collect();
+        group.sort_by_key(|slot| (!columns.pinned(*slot), place[*slot]));
+        for (at, first) in group.iter().enumerate() {
+            if copy[*first] || at + 1 == group.len() {
+                continue;
+            }
+            let mut u = vec![0.0; columns.frame.n()];
+            columns.add_one(&columns.kept.slots()[*first], 1.0, &mut u);
+            let rest = &group[at + 1..];
+            for (slot, product) in rest.iter().zip(columns.products(rest, u)) {
+                let correlation = product.abs() / (length(*first) * length(*slot));
+                copy[*slot] |= !columns.pinned(*slot) && 1.0 - correlation <= SAME;
+            }
+        }
+    }
+    slots.iter().copied().filter(|slot| !copy[*slot]).collect()
+}
