@@ -230,6 +230,19 @@ fn a_run_gives_no_result_that_contradicts_itself() {
 /// to an end, with an error or with a result that has no such number in it.
 #[test]
 fn numbers_that_are_none_end_every_method() {
+    let (done, ended) = std::sync::mpsc::channel();
+    let runs = std::thread::spawn(move || {
+        poison_every_method();
+        done.send(())
+    });
+    // They take half a second.
+    let minute = std::time::Duration::from_secs(60);
+    let late = ended.recv_timeout(minute) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+    assert!(!late, "a method goes on without end");
+    runs.join().unwrap().unwrap();
+}
+
+fn poison_every_method() {
     let data = Data::normal(80, 30, 8);
     let methods = registry::methods().iter().filter(|m| m.has_loss && m.stream != Stream::Samples);
     let poisons: [fn(&mut keepnet::ColumnStats); 4] = [
