@@ -272,8 +272,8 @@ impl Curved {
 
     /// After the model changed: curvature where it drifted, threshold, a new version.
     fn settle(&mut self) -> Result<()> {
-        if !self.total_value().is_finite() {
-            return Err(Error::overflow("the losses"));
+        if !self.finite() {
+            return Err(Error::overflow("the weights"));
         }
         let mut renewed = false;
         for c in 0..self.state.models.len() {
