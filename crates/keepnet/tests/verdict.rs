@@ -230,6 +230,19 @@ fn a_run_gives_no_result_that_contradicts_itself() {
 /// to an end, with an error or with a result that has no such number in it.
 #[test]
 fn numbers_that_are_none_end_every_method() {
+    let (done, ended) = std::sync::mpsc::channel();
+    let runs = std::thread::spawn(move || {
+        poison_every_method();
+        done.send(())
+    });
+    // They take half a second.
+    let minute = std::time::Duration::from_secs(60);
+    let late = ended.recv_timeout(minute) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+    assert!(!late, "a method goes on without end");
+    runs.join().unwrap().unwrap();
+}
+
+fn poison_every_method() {
     let data = Data::normal(80, 30, 8);
     let methods = registry::methods().iter().filter(|m| m.has_loss && m.stream != Stream::Samples);
     let poisons: [fn(&mut keepnet::ColumnStats); 4] = [
@@ -300,5 +313,33 @@ fn a_rival_that_has_not_learnt_warns() {
         };
         assert_eq!(said(false), (true, true), "{name}");
         assert!(!said(true).0, "{name}");
+    }
+}
+
+/// Powers of two change no digit, so a table whose numbers still have squares keeps the features of
+/// the table without them. `os-plus` kept others, or none, where a product of a column with the
+/// target had no square.
+#[test]
+fn a_table_near_the_ends_of_f64_keeps_the_features_of_the_table_that_is_not() {
+    let plain = Data::normal(80, 30, 10);
+    let methods = registry::methods().iter().filter(|m| m.has_loss && m.stream != Stream::Samples);
+    for method in methods {
+        for loss in LossKind::ALL {
+            let chosen = |x: i32, y: i32| {
+                let mut data = plain.clone();
+                data.columns.iter_mut().flatten().for_each(|v| *v *= 2.0f64.powi(x));
+                data.y.iter_mut().for_each(|v| *v *= 2.0f64.powi(y));
+                let spec = spec(method.name, loss);
+                let report =
+                    run(&mut data.dense(), data.problem(loss), method.name, &spec, width(8));
+                report.lanes[0].selection.indices()
+            };
+            let want = chosen(0, 0);
+            for x in [-490, -300, 0, 300, 490] {
+                for y in [-490, -300, 0, 300, 490] {
+                    assert_eq!(chosen(x, y), want, "{} {loss:?} {x} {y}", method.name);
+                }
+            }
+        }
     }
 }

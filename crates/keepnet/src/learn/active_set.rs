@@ -410,3 +410,25 @@ impl Snapshot for ActiveSet {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::testing;
+
+    /// As on the Gram of all features: a mean that is no number spoils the prediction alone.
+    #[test]
+    fn a_look_compares_the_fit_with_its_own_prediction() {
+        let (problem, active) = (RowProblem::regression(8), ActiveSetParams { active: 8, seed: 1 });
+        let params = AveragedParams { k: Some(2), ..AveragedParams::default() };
+        let ofsa = Box::new(Ofsa::new(OfsaParams::default()).unwrap());
+        let mut learner =
+            ActiveSet::new(problem, params, active, ofsa, Budget::unlimited()).unwrap();
+        learner.learn_block(&testing::rows(512, 8, 2, 6)).unwrap();
+        learner.selection().unwrap();
+        learner.state.gram.moments.mean_x.high[0] = f64::NAN;
+        learner.fit.take();
+        let error = learner.selection().unwrap_err();
+        assert!(matches!(error, Error::Defect(_)), "{error}");
+    }
+}

@@ -369,3 +369,25 @@ impl Snapshot for Averaged {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::{OlsParams, Olsth, testing};
+
+    /// A mean that is no number leaves the fit alone and spoils the prediction: a look finds that
+    /// they differ, and gives no answer.
+    #[test]
+    fn a_look_compares_the_fit_with_its_own_prediction() {
+        let olsth = Box::new(Olsth::new(OlsParams::default()).unwrap());
+        let params = AveragedParams { k: Some(2), ..AveragedParams::default() };
+        let problem = RowProblem::regression(4);
+        let mut learner = Averaged::new(problem, params, olsth, Budget::unlimited()).unwrap();
+        learner.learn_block(&testing::rows(512, 4, 2, 6)).unwrap();
+        learner.selection().unwrap();
+        learner.state.train.moments.mean_x.high[0] = f64::NAN;
+        learner.fit.take();
+        let error = learner.selection().unwrap_err();
+        assert!(matches!(error, Error::Defect(_)), "{error}");
+    }
+}

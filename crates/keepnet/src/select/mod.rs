@@ -129,7 +129,7 @@ impl Marginal {
     /// `sum over outputs of a^2 / h`: twice the fall of the loss if nothing else were kept.
     #[must_use]
     pub fn gain(&self) -> f64 {
-        self.0.iter().map(|along| along.slope * along.slope / along.curve).sum()
+        self.0.iter().map(|along| along.slope * (along.slope / along.curve)).sum()
     }
 }
 

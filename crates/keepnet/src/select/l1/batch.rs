@@ -265,3 +265,37 @@ fn answer(
     ];
     Answer { model, metrics, warnings }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{ColumnBlock, RawColumn};
+    use crate::check::{CheckPolicy, check_block};
+    use crate::column::ColumnData;
+    use crate::registry::MethodSpec;
+
+    /// A scale that has no square, which no column has, gives a curvature without bound and a
+    /// weight that is no number.
+    #[test]
+    fn weights_that_are_no_numbers_are_an_error() {
+        let y: Vec<f64> = (0..30).map(|i| f64::from(i * i % 13)).collect();
+        let problem = Problem::regression(y);
+        let mut block = ColumnBlock::new(3);
+        for j in 0..3u32 {
+            let data = ColumnData::dense((0..30).map(|i| f64::from(i * (j + 3) % 11)).collect());
+            let (id, name) = (FeatureId::new(j.into()), format!("f{j}"));
+            block.push(RawColumn { id, name, source: 0, data });
+        }
+        let checked = check_block(&block, 0, &problem, &CheckPolicy::default()).unwrap();
+        let spec = MethodSpec::k(2).set("lambda", 0.1);
+        let params = L1Params::read(&spec).unwrap();
+        let mut columns = Columns::new(&params, &problem, Budget::unlimited()).unwrap();
+        for feature in &checked.features {
+            columns.push(feature).unwrap();
+        }
+        assert_eq!(l1(&columns, &params).unwrap().model.len(), 2);
+        columns.scale[0] = 1e160;
+        let error = l1(&columns, &params).err().unwrap().to_string();
+        assert!(error.contains("no finite numbers"), "{error}");
+    }
+}

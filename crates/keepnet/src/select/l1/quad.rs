@@ -242,6 +242,18 @@ mod tests {
     /// A search from a lambda at the edge of what f64 holds ends; numbers that are none are named.
     #[test]
     fn no_search_is_without_end() {
+        let (done, ended) = std::sync::mpsc::channel();
+        let searches = std::thread::spawn(move || {
+            search_at_the_edge();
+            done.send(())
+        });
+        let minute = std::time::Duration::from_secs(60);
+        let late = ended.recv_timeout(minute) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+        assert!(!late, "a search has no end");
+        searches.join().unwrap().unwrap();
+    }
+
+    fn search_at_the_edge() {
         for start in [f64::MIN_POSITIVE, 1e-300, 1e300] {
             let mut w = vec![vec![0.0; 3]];
             let lambda = quad().first_zero(&mut w, &[true; 3], start, |l| 1e-9 * l).unwrap();

@@ -69,7 +69,10 @@ impl Anchor {
         room: f64,
     ) {
         let mut moves: Vec<(f64, usize)> = (0..w.len())
-            .map(|slot| ((w[slot] - self.a[slot]).powi(2) * gram.at(slot, slot), slot))
+            .map(|slot| {
+                let d = w[slot] - self.a[slot];
+                (d * (d * gram.at(slot, slot)), slot)
+            })
             .collect();
         moves.sort_unstable_by(|one, other| other.0.total_cmp(&one.0));
         let mut left: f64 = moves.iter().map(|(square, _)| square).sum();

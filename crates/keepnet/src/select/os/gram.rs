@@ -247,7 +247,7 @@ impl Work for GramWork {
                 let w = newcomer[c];
                 change += w * slopes.newcomer[c]
                     + w * kernel::dot(&self.block.row, &d)
-                    + 0.5 * w * w * square;
+                    + 0.5 * w * (w * square);
             }
         }
         change

@@ -127,7 +127,7 @@ impl<'a> Line<'a> {
     /// How far the penalised loss can fall along the column, searched from the step
     /// `slope / curve` of the quadratic model; no further once that much is confirmed.
     pub(super) fn fall(&self, slope: f64, curve: f64, ridge: f64) -> f64 {
-        let enough = TRUSTED * 0.5 * slope * slope / curve;
+        let enough = TRUSTED * 0.5 * slope * (slope / curve);
         let mut t = slope / curve;
         let (mut best, mut low, mut high) = (0f64, 0.0, f64::INFINITY);
         for _ in 0..STEPS {

@@ -180,7 +180,7 @@ impl Curved {
         }
         let rise = |here: &Self, slot: usize| {
             let at = here.base() + slot;
-            let of = |model: &Model| model.w[at] * model.w[at] / -model.swept.at(at, at);
+            let of = |model: &Model| model.w[at] * (model.w[at] / -model.swept.at(at, at));
             here.state.models.iter().map(of).sum::<f64>()
         };
         self.state.threshold = self.cheapest(rise).map_or(f64::INFINITY, |(rise, _)| rise);
@@ -192,7 +192,7 @@ impl Curved {
             let at = here.base() + slot;
             let of = |(model, test): (&Model, &Tested)| {
                 let w = model.w[at] - test.d[at] * test.v;
-                w * w / (test.d[at] * test.d[at] / test.schur - model.swept.at(at, at))
+                w * (w / (test.d[at] * test.d[at] / test.schur - model.swept.at(at, at)))
             };
             here.state.models.iter().zip(test).map(of).sum::<f64>()
         };
@@ -272,8 +272,8 @@ impl Curved {
 
     /// After the model changed: curvature where it drifted, threshold, a new version.
     fn settle(&mut self) -> Result<()> {
-        if !self.total_value().is_finite() {
-            return Err(Error::overflow("the losses"));
+        if !self.finite() {
+            return Err(Error::overflow("the weights"));
         }
         let mut renewed = false;
         for c in 0..self.state.models.len() {
@@ -327,7 +327,7 @@ impl Core for Curved {
         let ridge = self.ridge_of(&feature.stats, false);
         for (c, Along { slope, curve, .. }) in marginal.0.iter_mut().enumerate() {
             let slope = *slope;
-            let hoped = 0.5 * slope * slope / *curve;
+            let hoped = 0.5 * slope * (slope / *curve);
             let fall = self.line(c, feature).fall(slope, *curve, ridge);
             if !Line::believed(fall, hoped) {
                 *curve *= hoped / fall.max(1e-9 * hoped);
@@ -365,7 +365,7 @@ impl Core for Curved {
         let Some(test) = self.tested(feature, marginal, &row.kept) else {
             return Ok(Outcome::dropped(Reason::Weak));
         };
-        let gain: f64 = test.iter().map(|t| t.v * t.v * t.schur).sum();
+        let gain: f64 = test.iter().map(|t| t.v * (t.v * t.schur)).sum();
         let own: f64 = test.iter().zip(&marginal.0).map(|(t, along)| t.schur / along.curve).sum();
         self.state.theta.note(own / test.len() as f64);
         let mut outcome = Outcome::new(Verdict::Kept);

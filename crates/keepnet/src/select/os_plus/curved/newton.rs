@@ -1,6 +1,6 @@
 //! The models of the curved form: prediction, slopes, curvature and the Newton step.
 
-use super::{Curved, DRIFT, HALVINGS};
+use super::{Curved, DRIFT, HALVINGS, Model};
 use crate::check::ColumnStats;
 use crate::error::{Error, Result};
 use crate::kept::Kept;
@@ -131,5 +131,54 @@ impl Curved {
 
     pub(super) fn total_value(&self) -> f64 {
         self.state.models.iter().map(|model| model.value).sum()
+    }
+
+    /// Whether losses and weights are numbers. The hinge has a loss of 0 where the margin is none,
+    /// so that the loss alone does not tell.
+    pub(super) fn finite(&self) -> bool {
+        let known = |model: &Model| model.w.iter().chain([&model.value]).all(|v| v.is_finite());
+        self.state.models.iter().all(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{ColumnBlock, FeatureId, RawColumn};
+    use crate::budget::Budget;
+    use crate::check::{CheckPolicy, check_block};
+    use crate::column::ColumnData;
+    use crate::frame::Frame;
+    use crate::kept::KeptSet;
+    use crate::loss::LossKind;
+    use crate::select::os_plus::{OsPlusParams, walk};
+    use crate::select::rows::Rows;
+    use crate::target::Problem;
+
+    /// An intercept that is no number is found when the next feature enters, whatever loss the
+    /// margins have.
+    #[test]
+    fn a_weight_that_is_no_number_ends_the_run() {
+        let labels: Vec<f64> = (0..30).map(|i| f64::from(i * i % 7 % 2)).collect();
+        let problem = Problem::binary(&labels);
+        let mut block = ColumnBlock::new(4);
+        for j in 0..4u32 {
+            let data = ColumnData::dense((0..30).map(|i| f64::from(i * (j + 3) % 11)).collect());
+            let (id, name) = (FeatureId::new(j.into()), format!("f{j}"));
+            block.push(RawColumn { id, name, source: 0, data });
+        }
+        let features = check_block(&block, 0, &problem, &CheckPolicy::default()).unwrap().features;
+        for kind in [LossKind::Logistic, LossKind::SquaredHinge] {
+            let (params, frame) = (OsPlusParams::new(4), Frame::new(&problem, true));
+            let kept = KeptSet::new(Budget::unlimited());
+            let mut curved = Curved::new(&params, &frame, &problem, kind, kept).unwrap();
+            let offer = |curved: &mut Curved, some| {
+                walk::walk(curved, &mut Rows::default(), &frame, some, &mut Vec::new())
+            };
+            offer(&mut curved, &features[..2]).unwrap();
+            curved.state.models[0].w[0] = f64::NAN;
+            let error = offer(&mut curved, &features[2..]).unwrap_err().to_string();
+            assert!(error.contains("the weights are no finite numbers"), "{error}");
+        }
     }
 }

@@ -33,7 +33,7 @@ impl Curved {
             let w = output.w[at];
             let (_, xd, xxd) = kept.column().slope_curve(&output.g, &output.d);
             let square = xxd - 2.0 * mean * xd + mean * mean * output.sum_d;
-            model += 0.5 * w * w * (square.max(0.0) / self.frame.weight_sum() + ridge);
+            model += 0.5 * w * (w * (square.max(0.0) / self.frame.weight_sum() + ridge));
             truth += self.line(c, kept).removal(w, ridge);
         }
         if truth > model && model > 0.0 { truth / model } else { 1.0 }

@@ -76,7 +76,7 @@ impl Squared {
         if own < COLLINEAR * square {
             return 0.0;
         }
-        (0..self.outputs()).map(|c| column(c) * column(c) / own).sum()
+        (0..self.outputs()).map(|c| column(c) * (column(c) / own)).sum()
     }
 
     pub(super) fn slot_gain(&self, slot: usize) -> f64 {
@@ -99,13 +99,13 @@ impl Squared {
             }
             let at = self.at(slot);
             let d = column(at);
-            let numerator: f64 = (0..self.outputs())
+            let left = d * d / own - self.state.swept.at(at, at);
+            let loss: f64 = (0..self.outputs())
                 .map(|c| {
                     let w = self.state.swept.at(c, at) - d * column(c) / own;
-                    w * w
+                    w * (w / left)
                 })
                 .sum();
-            let loss = numerator / (d * d / own - self.state.swept.at(at, at));
             if loss < gain && best.is_none_or(|(least, _)| loss < least) {
                 best = Some((loss, slot));
             }
@@ -145,8 +145,9 @@ impl Squared {
     /// `sum over outputs of w^2 / A_ii`: twice the rise of the loss if the slot left.
     pub(super) fn removal_loss(&self, slot: usize) -> f64 {
         let at = self.at(slot);
-        let square: f64 = (0..self.outputs()).map(|c| self.state.swept.at(c, at).powi(2)).sum();
-        square / -self.state.swept.at(at, at)
+        let own = -self.state.swept.at(at, at);
+        let rise = |w: f64| w * (w / own);
+        (0..self.outputs()).map(|c| rise(self.state.swept.at(c, at))).sum()
     }
 
     /// Makes room for a pinned column that the model already spans.
