@@ -19,6 +19,7 @@ use crate::budget::Budget;
 use crate::check::Feature;
 use crate::error::Result;
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
+use crate::select::l1::quad::EDGE;
 use crate::select::l1::rival::Rival;
 use crate::select::l1::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
 use crate::select::l1::stream::{FALL, Held};
@@ -67,7 +68,8 @@ impl GraftingLight {
             let next = self.shrunk(&v, &intercept, lambda);
             let held = &mut self.held;
             let (bound, moved) = distance(&held.point, &next, &slopes, &intercept, eta);
-            let tiny = 1e-12 * before.abs();
+            // One column alone obeys with equality, which rounding must not decide.
+            let tiny = 1e-9 * before.abs();
             let obeys = !moved || held.columns.loss(&next.u) <= before + bound + tiny;
             if obeys || halving == HALVINGS {
                 held.books.eta = eta * GROW;
@@ -91,8 +93,9 @@ impl GraftingLight {
             if held.columns.pinned(slot) {
                 continue;
             }
-            // A hair above the threshold is rounding of the division that set lambda.
-            if size <= eta * lambda * (1.0 + 1e-12) {
+            // A hair above the threshold is rounding, of the division that set lambda or among
+            // copies of a column.
+            if size <= eta * lambda * EDGE {
                 w.fill(0.0);
             } else {
                 w.iter_mut().for_each(|w| *w *= 1.0 - eta * lambda / size);
@@ -146,7 +149,7 @@ impl Rival for GraftingLight {
         }
         let slope = held.slope(x).0;
         let filling = held.limit().is_some() && !held.full();
-        let enters = x.pinned || filling || slope > held.books.lambda;
+        let enters = x.pinned || filling || slope > EDGE * held.books.lambda;
         if enters {
             held.push(x)?;
         }
