@@ -80,7 +80,7 @@ fn rows_of_nothing_but_zeros_are_a_file_of_svm_text() {
     let zeros = dir.write("zeros.svm", "1.5\n0.5\n");
     let some = dir.write("some.svm", "2 1:3 2:4\n");
     let spec = RowSpec::default();
-    let read = |paths: &[String]| {
+    let read = |paths: &[String]| -> keepnet::Result<Vec<[f64; 2]>> {
         let mut source = open_rows(paths, &spec, &OpenOptions::default())?;
         let (mut rows, mut block) = (Vec::new(), RowBlock::new(2, 1));
         loop {
@@ -88,7 +88,7 @@ fn rows_of_nothing_but_zeros_are_a_file_of_svm_text() {
             let more = source.next_block(&mut block)?;
             rows.extend(block.rows().map(|row| [row.get(0), row.get(1)]));
             if !more {
-                return keepnet::Result::Ok(rows);
+                return Ok(rows);
             }
         }
     };

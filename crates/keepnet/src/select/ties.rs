@@ -6,7 +6,7 @@
 /// Sizes are equal within this share.
 const SAME: f64 = 1e-9;
 /// A size of less than this share of a usual one is what rounding left of nothing.
-pub(in crate::select) const NOTHING: f64 = 1e-13;
+pub(in crate::select) const NOTHING: f64 = 1e-12;
 
 /// Whether a size is above another by more than rounding.
 pub(in crate::select) fn above(size: f64, other: f64) -> bool {

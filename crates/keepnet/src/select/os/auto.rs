@@ -17,7 +17,7 @@ use crate::check::Feature;
 use crate::error::Result;
 use crate::kernel;
 use crate::loss::LossKind;
-use crate::select::ties::above;
+use crate::select::ties::{NOTHING, above};
 use crate::select::{Outcome, Reason, Verdict};
 
 const LEAST_CURVE: f64 = 0.05;
@@ -150,7 +150,8 @@ impl Os {
 
     /// One warm-started power step an output on the scaled columns. Its vector leans the way of
     /// the weights: it must turn round with a column whose sign does, and copies of a column, on
-    /// which the largest eigenvalue lies, have weights of their signs.
+    /// which the largest eigenvalue lies, have weights of their signs. What is zero but for
+    /// rounding has no sign, and leans nowhere.
     fn power_steps(&mut self, unit: &[f64], slopes: &Slopes) {
         if unit.is_empty() {
             return;
@@ -158,9 +159,12 @@ impl Os {
         let root: Vec<f64> = unit.iter().map(|unit| unit.sqrt()).collect();
         let count = self.model.count();
         for c in 0..self.rule.vectors.len() {
-            let lean = |slot: usize| match self.model.w[slot * count + c] {
-                0.0 => -slopes.kept[slot * count + c].signum(),
-                w => w.signum(),
+            let nothing = NOTHING * self.model.outputs.scale;
+            let lean = |slot: usize| {
+                let (w, slope) = (self.model.w[slot * count + c], slopes.kept[slot * count + c]);
+                let sizes = [(w, w / root[slot]), (-slope, slope * root[slot])];
+                let told = sizes.iter().find(|(_, size)| size.abs() > nothing);
+                told.map_or(0.0, |(sign, _)| sign.signum())
             };
             let start = 1.0 / (unit.len() as f64).sqrt();
             let entry = |(slot, v): (usize, &f64)| if *v == 0.0 { lean(slot) * start } else { *v };

@@ -207,7 +207,7 @@ mod tests {
             let other = Line::new(&place, Column::F64(&shifted), mean - 7.0);
             assert_eq!(
                 line.rows.len(),
-                if ones < 3 || ones > 21 { ones.min(n - ones) } else { n } as usize
+                if (3..=21).contains(&ones) { n } else { ones.min(n - ones) } as usize
             );
             for t in [-2.0, 0.3, 5.0] {
                 let (a, b) = (line.at(t), other.at(t));
