@@ -124,8 +124,10 @@ pub(crate) enum Label {
 pub(crate) fn features(
     columns: &[(String, ColumnKind)],
     taken: impl Fn(usize) -> bool,
+    files: &[(String, Format)],
     options: &OpenOptions,
 ) -> Result<Vec<usize>> {
+    let paths = || files.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>().join(", ");
     let only = NameSet::new(&options.columns, "columns")?;
     let not = NameSet::new(&options.exclude, "exclude")?;
     if !only.is_empty() || !not.is_empty() {
@@ -155,12 +157,13 @@ pub(crate) fn features(
                 return Err(Error::Data(format!(
                     "column {name:?} is {what}, which a row stream cannot use; \
                      leave it out with --categorical skip or --exclude"
-                )));
+                ))
+                .at(&files[0].0));
             }
         }
     }
     if features.is_empty() {
-        return Err(Error::Data("no column is left as a feature".into()));
+        return Err(Error::Data("no column of the input is a feature".into()).at(paths()));
     }
     Ok(features)
 }
@@ -218,17 +221,20 @@ pub(crate) fn all_columns(
     if files.len() == 1 || files.iter().any(|(_, format)| *format != Format::Svm) {
         return Ok(columns);
     }
-    let range = |columns: &[(String, ColumnKind)]| {
-        let number = |c: Option<&(String, ColumnKind)>| c.and_then(|c| c.0.parse::<u32>().ok());
-        (number(columns.get(1)).unwrap_or(0), number(columns.last()).unwrap_or(0))
+    // A file whose rows are all zero names no feature, and says nothing of the others.
+    let range = |columns: &[(String, ColumnKind)]| -> Option<(u32, u32)> {
+        let (low, high) = (columns.get(1)?, columns.last()?);
+        Some((low.0.parse().ok()?, high.0.parse().ok()?))
     };
-    let (mut least, mut most) = range(first);
+    let mut ranges = vec![range(first)];
     for (path, format) in &files[1..] {
-        let (low, high) = range(open_one(path, *format, place)?.columns());
-        (least, most) = (least.min(low), most.max(high));
+        ranges.push(range(open_one(path, *format, place)?.columns()));
     }
+    let wider = |a: (u32, u32), b: (u32, u32)| (a.0.min(b.0), a.1.max(b.1));
     columns.truncate(1);
-    columns.extend((least..=most).map(|j| (j.to_string(), ColumnKind::Float)));
+    if let Some((least, most)) = ranges.into_iter().flatten().reduce(wider) {
+        columns.extend((least..=most).map(|j| (j.to_string(), ColumnKind::Float)));
+    }
     Ok(columns)
 }
 

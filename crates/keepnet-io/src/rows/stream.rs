@@ -91,7 +91,7 @@ impl RowStream {
                     TargetAt::Label | TargetAt::Aside(_) => sparse && c == 0,
                 }
         };
-        let mut features = features(&columns, taken, options)?;
+        let mut features = features(&columns, taken, &files, options)?;
         features.extend(&inside);
         let mut names: Vec<String> = features.iter().map(|c| columns[*c].0.clone()).collect();
         names.extend(beside.iter().flat_map(|beside| beside.names.iter().cloned()));
