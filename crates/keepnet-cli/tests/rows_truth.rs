@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, random};
 use serde_json::Value;
 
 const ROWS: usize = 240;
@@ -10,16 +10,6 @@ const STREAMING: [&str; 8] =
     ["sgd", "tsgd", "siht", "truncated-gradient", "opg", "rda", "opg-sadmm", "rda-sadmm"];
 const AVERAGES: [&str; 9] =
     ["annealed-ridge", "ols", "olsth", "ofsa", "olasso", "oalasso", "oelnet", "omcp", "oscad"];
-
-/// Numbers of a small generator, from -1 to 1.
-fn random(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed.wrapping_mul(2).wrapping_add(1);
-    move || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-    }
-}
 
 /// Four features, half of their values zero, some missing, a constant one; `y = a - 2 b + noise`.
 fn rows(holes: bool) -> Vec<([f64; 5], f64)> {

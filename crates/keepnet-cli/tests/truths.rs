@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Folder, chosen};
+use common::{Folder, chosen, random};
 
 const ROWS: usize = 300;
 const COLUMNS: [&str; 11] = [
@@ -24,16 +24,6 @@ const COLUMNS: [&str; 11] = [
 ];
 const AVERAGES: [&str; 5] = ["annealed-ridge", "ols", "olsth", "ofsa", "olasso"];
 const RIVALS: [&str; 4] = ["sgd", "rda", "opg", "tsgd"];
-
-/// Numbers of a small generator, from -1 to 1.
-fn random(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed.wrapping_mul(2).wrapping_add(1);
-    move || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-    }
-}
 
 /// `n` rows of `p` features that are half zeros; `y = x0 - 2 x1 + noise`.
 fn rows(n: usize, p: usize) -> Vec<(Vec<f64>, f64)> {

@@ -13,8 +13,7 @@ use arrow_array::{
 };
 use common::write::write_parquet;
 use common::{Dir, columns};
-use keepnet::{RowBlock, SampleSource};
-use keepnet_io::{Categorical, ColumnKind, OpenOptions, RowSpec, SeriesValues, open, open_rows};
+use keepnet_io::{Categorical, ColumnKind, OpenOptions, RowSpec, SeriesValues, open};
 use parquet::file::properties::WriterProperties;
 
 type Part<'a> = Vec<(&'a str, ArrayRef)>;
@@ -129,18 +128,7 @@ fn types_that_differ_are_refused_with_the_files_that_say_so() {
 /// The features of a stream of rows.
 fn rows(paths: &[String]) -> keepnet::Result<Vec<Vec<f64>>> {
     let spec = RowSpec { target: "y".into(), ..RowSpec::default() };
-    let options = OpenOptions::default();
-    let mut source = open_rows(paths, &spec, &options)?;
-    let p = source.names().len();
-    let (mut rows, mut block) = (Vec::new(), RowBlock::new(p, 1));
-    loop {
-        block.reset(64);
-        let more = source.next_block(&mut block)?;
-        rows.extend(block.rows().map(|row| (0..p).map(|j| row.get(j)).collect::<Vec<_>>()));
-        if !more {
-            return Ok(rows);
-        }
-    }
+    common::rows(paths, &spec, &OpenOptions::default())
 }
 
 /// Types as of pandas: `null`, a dictionary of nothing, and dictionaries of numbers.

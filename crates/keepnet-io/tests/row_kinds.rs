@@ -2,25 +2,14 @@
 
 mod common;
 
-use common::Dir;
-use keepnet::{RowBlock, SampleSource};
-use keepnet_io::{Categorical, OpenOptions, RowSpec, open_rows};
+use common::{Dir, rows};
+use keepnet_io::{Categorical, OpenOptions, RowSpec};
 
 /// Every value of the stream by rows, or why it cannot be read.
 fn read(paths: &[String]) -> keepnet::Result<Vec<Vec<f64>>> {
     let spec = RowSpec { target: "y".into(), ..RowSpec::default() };
     let options = OpenOptions { categorical: Categorical::Skip, ..OpenOptions::default() };
-    let mut source = open_rows(paths, &spec, &options)?;
-    let p = source.names().len();
-    let (mut rows, mut block) = (Vec::new(), RowBlock::new(p, 1));
-    loop {
-        block.reset(64);
-        let more = source.next_block(&mut block)?;
-        rows.extend(block.rows().map(|row| (0..p).map(|j| row.get(j)).collect::<Vec<_>>()));
-        if !more {
-            return Ok(rows);
-        }
-    }
+    rows(paths, &spec, &options)
 }
 
 #[test]
@@ -79,19 +68,7 @@ fn rows_of_nothing_but_zeros_are_a_file_of_svm_text() {
     let dir = Dir::new();
     let zeros = dir.write("zeros.svm", "1.5\n0.5\n");
     let some = dir.write("some.svm", "2 1:3 2:4\n");
-    let spec = RowSpec::default();
-    let read = |paths: &[String]| -> keepnet::Result<Vec<[f64; 2]>> {
-        let mut source = open_rows(paths, &spec, &OpenOptions::default())?;
-        let (mut rows, mut block) = (Vec::new(), RowBlock::new(2, 1));
-        loop {
-            block.reset(64);
-            let more = source.next_block(&mut block)?;
-            rows.extend(block.rows().map(|row| [row.get(0), row.get(1)]));
-            if !more {
-                return Ok(rows);
-            }
-        }
-    };
+    let read = |paths: &[String]| rows(paths, &RowSpec::default(), &OpenOptions::default());
     let want = [[0.0, 0.0], [0.0, 0.0], [3.0, 4.0]];
     assert_eq!(read(&[zeros.clone(), some.clone()]).unwrap(), want);
     assert_eq!(read(&[some, zeros.clone()]).unwrap()[1..], want[..2]);

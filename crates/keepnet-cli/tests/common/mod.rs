@@ -133,3 +133,13 @@ pub fn chosen(result: &Value) -> Vec<(u64, f64)> {
     chosen.sort_by_key(|(index, _)| *index);
     chosen
 }
+
+/// Numbers of a small generator, from -1 to 1.
+pub fn random(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(2).wrapping_add(1);
+    move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
+    }
+}

@@ -3,7 +3,8 @@
 
 pub mod write;
 
-use keepnet::{ColumnBlock, FeatureSource};
+use keepnet::{ColumnBlock, FeatureSource, RowBlock, SampleSource};
+use keepnet_io::{OpenOptions, RowSpec, open_rows};
 
 /// A directory that disappears at the end of the test.
 pub struct Dir(tempfile::TempDir);
@@ -45,6 +46,25 @@ pub fn columns_by(source: &mut dyn FeatureSource, width: usize) -> Vec<(u64, Str
             let mut values = vec![0.0; source.rows()];
             column.data.view().fill(&mut values);
             all.push((column.id.index, column.name.clone(), values));
+        }
+    }
+}
+
+/// Every value of a stream of rows, or why it cannot be read.
+pub fn rows(
+    paths: &[String],
+    spec: &RowSpec,
+    options: &OpenOptions,
+) -> keepnet::Result<Vec<Vec<f64>>> {
+    let mut source = open_rows(paths, spec, options)?;
+    let p = source.names().len();
+    let (mut rows, mut block) = (Vec::new(), RowBlock::new(p, 1));
+    loop {
+        block.reset(64);
+        let more = source.next_block(&mut block)?;
+        rows.extend(block.rows().map(|row| (0..p).map(|j| row.get(j)).collect::<Vec<_>>()));
+        if !more {
+            return Ok(rows);
         }
     }
 }
