@@ -125,7 +125,7 @@ impl Files {
         let matched_by = source.matched_by().to_string();
         let rows = Rows::joined(&run.counts, &matched_by, source.unmatched()).counted(&run.filter);
         let mut warnings = rows.notes();
-        warnings.extend(row_warnings(&selection, &run.counts));
+        warnings.extend(row_warnings(&selection, &run.counts, request.k));
         let total = start.elapsed().as_secs_f64();
         let (read, select) = (run.read.as_secs_f64(), run.learn.as_secs_f64());
         let seconds = Seconds { total, read, select };

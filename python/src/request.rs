@@ -39,8 +39,9 @@ enum AskedGroups {
 #[serde(deny_unknown_fields)]
 pub struct Request {
     method: String,
+    /// Features to keep.
     #[serde(default)]
-    k: Option<usize>,
+    pub k: Option<usize>,
     #[serde(default)]
     loss: Option<String>,
     #[serde(default)]

@@ -119,7 +119,7 @@ impl RowRun {
             let mut selection = state.learner.selection()?;
             state.filter.tell(&mut selection);
             let counts = state.filter.counts();
-            let warnings = row_warnings(&selection, &counts);
+            let warnings = row_warnings(&selection, &counts, request.k);
             let total = start.elapsed().as_secs_f64();
             let seconds = Seconds { total, read: 0.0, select: total };
             let report = row_report(&problem, selection, complete, seconds);

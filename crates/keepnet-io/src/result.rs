@@ -4,7 +4,7 @@
 
 mod known;
 
-pub use known::{row_report, row_target, row_warnings, warnings};
+pub use known::{keeps_all, row_report, row_target, row_warnings, warnings};
 
 use keepnet::driver::{Dropped, TracePoint};
 use keepnet::selection::{CovariateWeight, Selected, Selection, Value};

@@ -8,12 +8,11 @@ use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Error, Result};
 
 use super::files;
-use super::rows_outputs::keeps_all;
 use super::select_rows::{Parts, Place, publish};
 use crate::flags::{ExtractArgs, MergeArgs, names, pairs};
 use crate::output::atomic;
 use crate::output::say::say;
-use keepnet_io::result::{Rows, Seconds};
+use keepnet_io::result::{Rows, Seconds, keeps_all};
 
 fn read(path: &Path) -> Result<SavedAverages> {
     let bytes = std::fs::read(path).map_err(|e| Error::io(path.display(), e))?;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use keepnet::learn::{RowCounts, RowDriver, RowObserver, RowOptions, RowReport, ols, olsth};
+use keepnet::learn::{RowCounts, RowDriver, RowObserver, RowOptions, RowReport};
 use keepnet::registry::{MethodInfo, MethodSpec};
 use keepnet::snapshot::Snapshot;
 use keepnet::{
@@ -27,16 +27,6 @@ pub fn some_used(report: &RowReport) -> Result<()> {
         "no row can be used: {without_target} of {input} rows have no target and {dropped} have a \
          missing value; choose another --missing"
     )))
-}
-
-/// What to say of a `-k` that the user gave to a method that keeps every feature.
-pub fn keeps_all(selection: &Selection, k: Option<usize>) -> Option<String> {
-    let (all, some) = (ols::INFO.name, olsth::INFO.name);
-    let k = k.filter(|k| selection.method == all && *k < selection.selected.len())?;
-    Some(format!(
-        "{all} keeps every feature, so -k {k} has no effect; --method {some} keeps the {k} of the \
-         largest weights"
-    ))
 }
 
 /// `--dry-run`: files, features, rows, task, method and memory; no row is learnt from.

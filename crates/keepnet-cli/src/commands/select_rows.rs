@@ -334,8 +334,8 @@ impl Shown<'_> {
         course: &[TracePoint],
     ) -> Result<()> {
         let mut warnings = self.rows.notes();
-        warnings.extend(keepnet_io::result::row_warnings(&selection, &report.counts));
-        warnings.extend(outputs::keeps_all(&selection, self.args.method.k));
+        let k = self.args.method.k;
+        warnings.extend(keepnet_io::result::row_warnings(&selection, &report.counts, k));
         let seconds = Seconds {
             total: self.start.elapsed().as_secs_f64(),
             read: report.read.as_secs_f64(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use keepnet::driver::{Dropped, LaneReport};
-use keepnet::learn::{RowCounts, RowFilter};
+use keepnet::learn::{RowCounts, RowFilter, ols, olsth};
 use keepnet::registry::MethodSpec;
 use keepnet::selection::{Selection, Value};
 use keepnet::{RowProblem, RunReport, Target};
@@ -41,10 +41,22 @@ pub fn warnings(
     warnings
 }
 
-/// What the user should know of a run on rows.
+/// What to say of a `k` that was given to a method that keeps every feature.
 #[must_use]
-pub fn row_warnings(selection: &Selection, counts: &RowCounts) -> Vec<String> {
+pub fn keeps_all(selection: &Selection, k: Option<usize>) -> Option<String> {
+    let (all, some) = (ols::INFO.name, olsth::INFO.name);
+    let k = k.filter(|k| selection.method == all && *k < selection.selected.len())?;
+    Some(format!(
+        "{all} keeps every feature, so k = {k} has no effect; --method {some} keeps the {k} of \
+         the largest weights"
+    ))
+}
+
+/// What the user should know of a run on rows that was asked for `k` features.
+#[must_use]
+pub fn row_warnings(selection: &Selection, counts: &RowCounts, k: Option<usize>) -> Vec<String> {
     let mut warnings = selection.warnings.clone();
+    warnings.extend(keeps_all(selection, k));
     if counts.dropped > 0 {
         warnings.push(format!("{} rows had a missing value and were left out", counts.dropped));
     }
