@@ -20,6 +20,7 @@ use crate::select::ColumnSelector;
 use crate::select::l1::batch::{Answer, Batch, Solver};
 use crate::select::l1::settings::{EPSILON, INTERCEPT, STANDARDISE};
 use crate::select::l1::{Columns, L1Params, Point, norm};
+use crate::select::ties::above;
 use crate::selection::Value;
 use crate::target::Problem;
 
@@ -63,14 +64,22 @@ impl ProjGd {
     fn project(&self, columns: &Columns, v: &[f64], order: &[usize]) -> (Vec<f64>, Vec<usize>) {
         let count = columns.count();
         let size = |j: &usize| norm(&v[j * count..(j + 1) * count]);
-        let (mut set, mut free): (Vec<usize>, Vec<usize>) =
+        let (mut set, free): (Vec<usize>, Vec<usize>) =
             order.iter().copied().partition(|j| columns.pinned(*j));
         let k = self.k.min(free.len());
-        if k > 0 && k < free.len() {
-            // The order of `free` is that of the features, so ties go to the earlier one.
-            free.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        if k == free.len() {
+            set.extend(&free);
+        } else if k > 0 {
+            let mut sizes: Vec<f64> = free.iter().map(size).collect();
+            sizes.sort_by(|a, b| b.total_cmp(a));
+            let edge = sizes[k - 1];
+            let (larger, rest): (Vec<usize>, Vec<usize>) =
+                free.iter().partition(|j| above(size(j), edge));
+            // The order of `free` is that of the features, so what ties at the edge but for
+            // rounding goes to the earlier ones.
+            let tied = rest.into_iter().filter(|j| !above(edge, size(j)));
+            set.extend(larger.iter().copied().chain(tied.take(k - larger.len())));
         }
-        set.extend(&free[..k]);
         let mut w = vec![0.0; v.len()];
         for j in &set {
             w[j * count..(j + 1) * count].copy_from_slice(&v[j * count..(j + 1) * count]);
