@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use keepnet::learn::{RowDriver, RowMissing, RowOptions};
+use keepnet::run::{RowDriver, RowMissing, RowOptions};
 use keepnet::{Driver, Error, FeatureSource, Result, Stream, Task};
 use keepnet_io::result::{Rows, Seconds, row_report, row_target, row_warnings};
 use keepnet_io::{

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use keepnet::learn::RowMissing;
+use keepnet::run::RowMissing;
 use keepnet::registry::{self, MethodInfo, MethodSpec, Stream};
 use keepnet::{
     Budget, CheckPolicy, Error, FeatureSource, Groups, Lane, LossKind, Missing, Order, Problem,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use keepnet::learn::{RowCounts, RowDriver, RowFilter, RowOptions, RowReport, SavedAverages};
-use keepnet::{Error, Result, RowLearner, RowProblem, snapshot};
+use keepnet::learn::SavedAverages;
+use keepnet::run::{RowCounts, RowDriver, RowFilter, RowOptions, RowReport};
+use keepnet::{Error, Result, RowLearner, RowProblem, run::snapshot};
 use keepnet_io::result::{Rows, Seconds, row_report, row_target, row_warnings};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};

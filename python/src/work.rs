@@ -14,7 +14,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use keepnet::learn::{RowCounts, RowLearner, RowObserver};
+use keepnet::learn::RowLearner;
+use keepnet::run::{RowCounts, RowObserver};
 use keepnet::select::Status;
 use keepnet::{Flow, Observer, Progress, Result};
 use pyo3::exceptions::PyRuntimeError;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use keepnet::select::asy_os::{Centre, Seen, SharedCentre};
+use keepnet::select::substitution::asy_os::{Centre, Seen, SharedCentre};
 use keepnet::{
     Budget, Driver, Flow, Generated, Lane, MethodSpec, Observer, Order, Problem, Progress, Result,
     RunOptions, Workload, registry,

@@ -9,11 +9,11 @@
 
 use std::sync::Arc;
 
-use keepnet::cross::{combine, cross};
-use keepnet::frame::Frame;
-use keepnet::kept::{Kept, KeptSet};
-use keepnet::refit::{Outputs, refit};
-use keepnet::target::Covariate;
+use keepnet::data::kept::{Kept, KeptSet};
+use keepnet::data::target::Covariate;
+use keepnet::numeric::inner_product::Frame;
+use keepnet::numeric::products::{combine, cross};
+use keepnet::select::refit::{Outputs, refit};
 use keepnet::{Budget, Column, LossKind, MethodSpec, Problem, RunOptions};
 use keepnet_bench::{
     Args, Seconds, Wide, load, mib, peak_bytes, pool, reset_peak, resident, select, thread_counts,

@@ -9,9 +9,9 @@
 
 use std::path::Path;
 
-use keepnet::learn::{RowCounts, RowDriver, RowObserver, RowOptions};
-use keepnet::order::generator;
+use keepnet::data::order::generator;
 use keepnet::registry::{self, MethodSpec};
+use keepnet::run::{RowCounts, RowDriver, RowObserver, RowOptions};
 use keepnet::{Budget, ColumnData, Error, Flow, Result, Row, RowBlock, RowLearner};
 use keepnet::{RowProblem, SampleSource, Selection};
 use keepnet_bench::{Args, Seconds, load, mib, peak_bytes, reset_peak, timed};

@@ -1,6 +1,6 @@
 //! One selection, judged on the rows that it has not seen.
 
-use keepnet::linalg::solve;
+use keepnet::numeric::linalg::solve;
 use keepnet::{Error, Result, Selection, Target};
 
 use crate::classify::{ClassifierKind, judge};

@@ -86,7 +86,7 @@ impl ColumnSelector for Metered {
 
     fn fitted(
         &self,
-        see: &mut dyn FnMut(&keepnet::verdict::Fitted<'_>) -> Result<()>,
+        see: &mut dyn FnMut(&keepnet::run::verdict::Fitted<'_>) -> Result<()>,
     ) -> Result<()> {
         self.inner.fitted(see)
     }

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use keepnet::learn::{RowCounts, RowDriver, RowObserver, RowOptions};
 use keepnet::registry;
+use keepnet::run::{RowCounts, RowDriver, RowObserver, RowOptions};
 use keepnet::{
     Budget, CheckPolicy, ColumnBlock, Driver, FeatureSource, Flow, Groups, Lane, MethodInfo,
     MethodSpec, Observer, Order, Problem, Progress, Result, RowBlock, RowLearner, RowProblem,
@@ -153,7 +153,7 @@ impl FeatureRun<'_> {
         // Checking columns is the driver's work, the same for every lane.
         let check = (report.select.as_secs_f64() - own).max(0.0) / meters.len().max(1) as f64;
         let one = |((entrant, split, meter), lane): ((usize, usize, Arc<Meter>), _)| {
-            let keepnet::driver::LaneReport { selection, .. } = lane;
+            let keepnet::run::LaneReport { selection, .. } = lane;
             let seconds = meter.time().as_secs_f64() + check;
             Found { entrant, split, order: self.order, selection, seconds, bytes: meter.bytes() }
         };

@@ -6,7 +6,7 @@ mod known;
 
 pub use known::{keeps_all, row_report, row_target, row_warnings, warnings};
 
-use keepnet::driver::{Dropped, TracePoint};
+use keepnet::run::{Dropped, TracePoint};
 use keepnet::selection::{CovariateWeight, Selected, Selection, Value};
 use keepnet::{RunReport, Target, Task};
 use serde::ser::SerializeMap;

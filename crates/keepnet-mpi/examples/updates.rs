@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use keepnet::select::asy_os::Centre;
+use keepnet::select::substitution::asy_os::Centre;
 use keepnet_mpi::messages::{HEAD, Messages, Wishes};
 use keepnet_mpi::window::{Window, WindowCentre};
 use keepnet_mpi::wire::{self, DELTA, Patience, READ, REPLY};

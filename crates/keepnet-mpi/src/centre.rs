@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use keepnet::snapshot::{decode, encode};
+use keepnet::run::snapshot::{decode, encode};
 use keepnet::{Observer, Progress, Result, Status};
 use keepnet_cli::run::watch::Watch;
 use mpi::point_to_point::{Message, Status as Envelope};

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use keepnet::select::asy_os::{Centre, Seen};
+use keepnet::select::substitution::asy_os::{Centre, Seen};
 use mpi::traits::*;
 
 use crate::wire::{self, DELTA, Patience, READ, REPLY};

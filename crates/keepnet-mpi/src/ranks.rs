@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use keepnet::learn::{RowFilter, SavedAverages};
+use keepnet::learn::SavedAverages;
 use keepnet::registry::{self, MethodInfo, MethodSpec, Stream};
-use keepnet::select::asy_os::{AsyOsParams, Centre, Seen, Share, Worker};
-use keepnet::select::os::OsParams;
-use keepnet::snapshot::{decode, encode};
+use keepnet::run::RowFilter;
+use keepnet::run::snapshot::{decode, encode};
+use keepnet::select::substitution::asy_os::{AsyOsParams, Centre, Seen, Share, Worker};
+use keepnet::select::substitution::os::OsParams;
 use keepnet::{
     Budget, CheckedBlock, ColumnSelector, Driver, Error, FeatureSource, Flow, Observer, Order,
     Outcome, Problem, Progress, Result, RunOptions, RunReport, Selection, Snapshot, Status,
@@ -286,7 +287,7 @@ impl ColumnSelector for Own {
 
     fn fitted(
         &self,
-        see: &mut dyn FnMut(&keepnet::verdict::Fitted<'_>) -> Result<()>,
+        see: &mut dyn FnMut(&keepnet::run::verdict::Fitted<'_>) -> Result<()>,
     ) -> Result<()> {
         lock(&self.0).fitted(see)
     }

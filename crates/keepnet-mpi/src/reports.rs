@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use keepnet::driver::{Dropped, LaneReport, TracePoint};
-use keepnet::frame::Frame;
-use keepnet::select::asy_os::{Merged, Tally, Worker, merge};
-use keepnet::select::os::OsParams;
-use keepnet::verdict::{self, Fitted};
+use keepnet::numeric::inner_product::Frame;
+use keepnet::run::verdict::{self, Fitted};
+use keepnet::run::{Dropped, LaneReport, TracePoint};
+use keepnet::select::substitution::asy_os::{Merged, Tally, Worker, merge};
+use keepnet::select::substitution::os::OsParams;
 use keepnet::{Kept, Problem, Result, RunReport};
 use serde::{Deserialize, Serialize};
 

@@ -13,7 +13,7 @@
 use std::ptr;
 use std::sync::Arc;
 
-use keepnet::select::asy_os::{Centre, Seen};
+use keepnet::select::substitution::asy_os::{Centre, Seen};
 use keepnet::{Error, Result};
 use mpi::ffi;
 use mpi::traits::*;

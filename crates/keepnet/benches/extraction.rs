@@ -10,12 +10,12 @@
 mod common;
 
 use common::clock;
+use keepnet::data::order::generator;
 use keepnet::learn::{
     AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract, Oalasso, OalassoParams, Oelnet,
     OelnetParams, Ofsa, OfsaParams, Olasso, OlassoParams, OlsParams, Olsth, Omcp, OmcpParams,
     Oscad, OscadParams, RunningAverages, Solver,
 };
-use keepnet::order::generator;
 use keepnet::{Result, Row, RowBlock};
 use rand::RngExt;
 use rand_distr::StandardNormal;

@@ -1,6 +1,6 @@
 //! Selects three of 100,000 features that are made as they are asked for; nothing is stored.
 
-use keepnet::select::os_plus::{OsPlus, OsPlusParams};
+use keepnet::select::substitution::os_plus::{OsPlus, OsPlusParams};
 use keepnet::{Budget, ColumnData, Driver, Generated, Lane, Problem, Quiet, Result, RunOptions};
 
 const ROWS: usize = 500;

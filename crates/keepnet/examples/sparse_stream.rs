@@ -16,9 +16,9 @@ mod sparse;
 use std::time::{Duration, Instant};
 
 use common::peak_mib;
-use keepnet::check::check_block;
+use keepnet::data::check::check_block;
 use keepnet::measure::FisherZ;
-use keepnet::select::saola::{Saola, SaolaParams};
+use keepnet::select::statistical::saola::{Saola, SaolaParams};
 use keepnet::{
     Budget, ColumnBlock, ColumnData, ColumnSelector, Driver, FeatureId, Generated, Lane,
     MethodSpec, Numbers, Problem, Quiet, RawColumn, Result, RunOptions, registry,

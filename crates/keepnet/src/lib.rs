@@ -4,24 +4,15 @@
 //! say at any moment which features it would keep and with which weights. This crate is the
 //! engine: no file formats, no command line.
 //!
-//! **What flows.** [`source`] says where features come from, [`block`] holds those just read,
-//! [`mod@column`] stores values in the width they came in (dense, sparse, bits, codes) and
-//! [`order`] gives the order of each scan. [`target`] holds what is asked of the rows: target,
-//! weights, offset, covariates and which rows count.
-//!
-//! **What decides.** [`check`] lets a column through once, with its statistics, or drops it.
-//! [`select`] has the methods, one a file, behind [`ColumnSelector`]; [`registry`] knows them by
-//! name with their settings. [`loss`] has the losses, [`refit`] the last fit on the kept set,
-//! [`selection`] the result.
-//!
-//! **What runs it.** [`driver`] feeds one read to several selectors, scan after scan, and keeps
-//! the books. [`kept`] holds columns within a [`budget`]; [`snapshot`] saves a state and takes
-//! it up again; [`error`] is the one error type.
-//!
-//! **What computes.** [`kernel`] has the loops over every value, [`cross`] the products of many
-//! columns with a few vectors, [`frame`] inner products with weights and implicit centring,
-//! [`linalg`] small symmetric matrices. [`workload`] makes the papers' data by seed, and
-//! [`experiment`] runs their experiments on it.
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`data`] | what flows: columns, blocks, rows, the target, groups, the kept set |
+//! | [`select`] | methods on a stream of features: `substitution`, `l1`, `statistical` |
+//! | [`learn`] | methods on a stream of rows: `averages`, `streaming` |
+//! | [`loss`], [`measure`] | what the methods are built on, one a file |
+//! | [`run`] | what runs them: drivers, the record of a run, budgets, saved states |
+//! | [`registry`] | every method by name, with its settings |
+//! | [`selection`], [`error`] | the result, and the one error type |
 //!
 //! # Example
 //!
@@ -48,55 +39,32 @@
 //! # Ok::<(), keepnet::Error>(())
 //! ```
 
-pub mod block;
-pub mod budget;
-pub mod check;
-pub mod column;
-pub mod compact;
-pub mod cross;
-pub mod driver;
+pub mod data;
 pub mod error;
 pub mod experiment;
-pub mod frame;
-pub mod groups;
-pub mod kept;
-pub mod kernel;
-mod lanczos;
 pub mod learn;
-pub mod linalg;
 pub mod loss;
 pub mod measure;
-pub mod order;
-mod policy;
-pub mod popcount;
-pub mod refit;
+pub mod numeric;
 pub mod registry;
-pub mod row;
+pub mod run;
 pub mod select;
 pub mod selection;
-pub mod snapshot;
-pub mod source;
-pub mod target;
-mod vector;
-pub mod verdict;
 pub mod workload;
 
-pub use block::{ColumnBlock, FeatureId, RawColumn};
-pub use budget::Budget;
-pub use check::{CheckPolicy, CheckedBlock, ColumnStats, Feature, Missing};
-pub use column::{Column, ColumnData, Numbers, NumbersRef, SharedBytes, SparseEntries};
-pub use driver::{Driver, Flow, Lane, Observer, Progress, Pushed, Quiet, RunOptions, RunReport};
+pub use data::{
+    CheckPolicy, CheckedBlock, Column, ColumnBlock, ColumnData, ColumnStats, Covariate, Feature,
+    FeatureId, FeatureSource, Generated, Groups, Kept, KeptSet, Missing, Numbers, NumbersRef,
+    Order, Problem, RawColumn, Row, RowBlock, RowIds, RowMap, RowProblem, SampleSource,
+    SharedBytes, SparseEntries, Target, Task, Walk,
+};
 pub use error::{Bytes, Error, Result};
-pub use groups::Groups;
-pub use kept::{Kept, KeptSet};
 pub use learn::RowLearner;
 pub use loss::LossKind;
-pub use order::Order;
 pub use registry::{Maker, MethodInfo, MethodSpec, Stream};
-pub use row::{Row, RowBlock, RowProblem, SampleSource};
+pub use run::{
+    Budget, Driver, Flow, Lane, Observer, Progress, Pushed, Quiet, RunOptions, RunReport, Snapshot,
+};
 pub use select::{ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict};
 pub use selection::{Selected, Selection, Value};
-pub use snapshot::Snapshot;
-pub use source::{FeatureSource, Generated, RowIds, Walk};
-pub use target::{Covariate, Problem, RowMap, Target, Task};
 pub use workload::Workload;

@@ -8,16 +8,22 @@ mod promises;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use crate::budget::Budget;
+use crate::data::row::RowProblem;
+use crate::data::target::Problem;
 use crate::error::{Error, Result};
-use crate::learn::{self, MakeRows, RowLearner};
-use crate::loss::LossKind;
-use crate::row::RowProblem;
-use crate::select::{
-    ColumnSelector, alpha_investing, asy_os, group_saola, ogfs, os, os_plus, osfs, saola,
+use crate::learn::averages::{
+    annealed_ridge, oalasso, oelnet, ofsa, olasso, ols, olsth, omcp, oscad,
 };
-use crate::select::{grafting, grafting_light, l0_cd, l1_cd, l1_hinge, lasso, proj_gd};
-use crate::target::Problem;
+use crate::learn::streaming::{
+    ofs, opg, opg_sadmm, rda, rda_sadmm, sgd, siht, sofs, truncated_gradient, tsgd,
+};
+use crate::learn::{MakeRows, RowLearner};
+use crate::loss::LossKind;
+use crate::run::budget::Budget;
+use crate::select::ColumnSelector;
+use crate::select::l1::{grafting, grafting_light, l0_cd, l1_cd, l1_hinge, lasso, proj_gd};
+use crate::select::statistical::{alpha_investing, group_saola, ogfs, osfs, saola};
+use crate::select::substitution::{asy_os, os, os_plus};
 
 pub use promises::{Promises, Relation};
 
@@ -165,25 +171,25 @@ pub fn methods() -> &'static [&'static MethodInfo] {
         &lasso::INFO,
         &l1_hinge::INFO,
         &proj_gd::INFO,
-        &learn::annealed_ridge::INFO,
-        &learn::ols::INFO,
-        &learn::olsth::INFO,
-        &learn::ofsa::INFO,
-        &learn::olasso::INFO,
-        &learn::oalasso::INFO,
-        &learn::oelnet::INFO,
-        &learn::omcp::INFO,
-        &learn::oscad::INFO,
-        &learn::sgd::INFO,
-        &learn::tsgd::INFO,
-        &learn::siht::INFO,
-        &learn::truncated_gradient::INFO,
-        &learn::opg::INFO,
-        &learn::rda::INFO,
-        &learn::opg_sadmm::INFO,
-        &learn::rda_sadmm::INFO,
-        &learn::ofs::INFO,
-        &learn::sofs::INFO,
+        &annealed_ridge::INFO,
+        &ols::INFO,
+        &olsth::INFO,
+        &ofsa::INFO,
+        &olasso::INFO,
+        &oalasso::INFO,
+        &oelnet::INFO,
+        &omcp::INFO,
+        &oscad::INFO,
+        &sgd::INFO,
+        &tsgd::INFO,
+        &siht::INFO,
+        &truncated_gradient::INFO,
+        &opg::INFO,
+        &rda::INFO,
+        &opg_sadmm::INFO,
+        &rda_sadmm::INFO,
+        &ofs::INFO,
+        &sofs::INFO,
     ]
 }
 

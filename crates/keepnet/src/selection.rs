@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::FeatureId;
-use crate::kept::Kept;
+use crate::data::block::FeatureId;
+use crate::data::kept::Kept;
 
 /// A setting or a measured number, as results show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

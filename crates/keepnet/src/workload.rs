@@ -21,11 +21,11 @@ use rand::seq::index;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::column::ColumnData;
+use crate::data::column::ColumnData;
+use crate::data::order::generator;
+use crate::data::source::Generated;
+use crate::data::target::{Problem, Target, Task};
 use crate::error::Result;
-use crate::order::generator;
-use crate::source::Generated;
-use crate::target::{Problem, Target, Task};
 use design::Design;
 pub use settings::{WORKLOADS, WorkloadInfo};
 

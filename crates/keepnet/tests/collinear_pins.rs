@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use keepnet::driver::Decision;
 use keepnet::registry::{self, MethodInfo, MethodSpec, Stream};
+use keepnet::run::Decision;
 use keepnet::{
     Budget, ColumnData, Covariate, Driver, Flow, Generated, Groups, Lane, Maker, Observer, Outcome,
     Problem, Progress, Reason, Result, RunOptions, RunReport, Selected, Verdict,

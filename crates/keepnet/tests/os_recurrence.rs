@@ -6,8 +6,8 @@ mod common;
 use common::{Data, width};
 use keepnet::{
     Budget, CheckedBlock, ColumnBlock, ColumnSelector, FeatureSource, Generated, LossKind, Problem,
-    check,
-    select::os::{Eta, Os, OsParams},
+    data::check,
+    select::substitution::os::{Eta, Os, OsParams},
 };
 
 /// Slope of one sample, from the table of losses in the paper and its usual forms.

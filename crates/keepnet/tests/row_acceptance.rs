@@ -3,11 +3,11 @@
 //! The design is the slides' (a common factor, every tenth feature true); expected numbers are
 //! the specification's. The long part is `examples/row_tables`.
 
+use keepnet::data::order::generator;
 use keepnet::learn::{
     AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract, Olasso, OlassoParams, OlsParams,
     Olsth, RunningAverages,
 };
-use keepnet::order::generator;
 use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Row, RowBlock, RowLearner, RowProblem};
 use rand::RngExt;

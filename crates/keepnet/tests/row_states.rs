@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use keepnet::learn::{AveragesParams, RunningAverages, SavedAverages};
 use keepnet::registry::{self, MethodSpec};
-use keepnet::snapshot::{Identity, open, seal};
+use keepnet::run::snapshot::{Identity, open, seal};
 use keepnet::{Budget, LossKind, Row, RowBlock, RowProblem};
 
 fn random(seed: u64) -> impl FnMut() -> u64 {

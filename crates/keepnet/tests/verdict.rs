@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Data, run, width};
-use keepnet::verdict::{Constant, check};
+use keepnet::run::verdict::{Constant, check};
 use keepnet::{
     Budget, CheckedBlock, ColumnBlock, ColumnSelector, Covariate, Driver, Error, FeatureSource,
     Lane, LossKind, MethodSpec, Outcome, Problem, Quiet, Result, Row, RowBlock, RowProblem,
-    Selection, Snapshot, Status, Stream, Target, check::check_block, registry,
+    Selection, Snapshot, Status, Stream, Target, data::check::check_block, registry,
 };
 
 fn spec(name: &str, loss: LossKind) -> MethodSpec {
@@ -190,7 +190,7 @@ impl ColumnSelector for Liar {
 
     fn fitted(
         &self,
-        see: &mut dyn FnMut(&keepnet::verdict::Fitted<'_>) -> Result<()>,
+        see: &mut dyn FnMut(&keepnet::run::verdict::Fitted<'_>) -> Result<()>,
     ) -> Result<()> {
         self.0.fitted(see)
     }

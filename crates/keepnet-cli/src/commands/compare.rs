@@ -4,8 +4,8 @@
 //! make the same number of scans share one read of the file for all splits; the columns that
 //! any of them chose are then read once more and judged.
 
-use keepnet::learn::{RowMissing, RowOptions};
 use keepnet::registry::Stream;
+use keepnet::run::{RowMissing, RowOptions};
 use keepnet::{CheckPolicy, Error, FeatureId, Missing, Problem, Result, RunOptions};
 use keepnet_eval::splits::Split;
 use keepnet_eval::stability::{BINS, Uncertainties, mean_kuncheva};

@@ -7,8 +7,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use keepnet::run::snapshot::ensure;
 use keepnet::selection::{CovariateWeight, Selected, Selection};
-use keepnet::snapshot::ensure;
 use keepnet::{FeatureId, Result};
 use keepnet_eval::Found;
 use keepnet_eval::splits::Split;

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use keepnet::learn::{RowCounts, RowDriver, RowObserver, RowOptions, RowReport};
 use keepnet::registry::{MethodInfo, MethodSpec};
-use keepnet::snapshot::Snapshot;
+use keepnet::run::snapshot::Snapshot;
+use keepnet::run::{RowCounts, RowDriver, RowObserver, RowOptions, RowReport};
 use keepnet::{
     Bytes, ColumnData, Error, Flow, Result, Row, RowBlock, RowLearner, RowProblem, SampleSource,
     Selection, Status, Target,

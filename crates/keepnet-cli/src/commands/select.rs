@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use keepnet::registry::{MethodInfo, MethodSpec};
-use keepnet::snapshot::Identity;
+use keepnet::run::snapshot::Identity;
 use keepnet::{
     CheckPolicy, Error, FeatureSource, Groups, Lane, Order, Problem, Result, RunOptions, RunReport,
     Value,

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use keepnet::driver::TracePoint;
-use keepnet::learn::{
-    RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, RowReport, SavedAverages,
-};
+use keepnet::learn::SavedAverages;
 use keepnet::registry::{self, MethodInfo, MethodSpec};
-use keepnet::snapshot::Identity;
+use keepnet::run::TracePoint;
+use keepnet::run::snapshot::Identity;
+use keepnet::run::{RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, RowReport};
 use keepnet::{Error, Flow, Result, RowLearner, RowProblem, SampleSource, Selection};
 use keepnet_io::{OpenOptions, RowSpec, RowStream, open_rows};
 

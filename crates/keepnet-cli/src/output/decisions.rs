@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use keepnet::driver::Decision;
+use keepnet::run::Decision;
 use keepnet::{FeatureId, Reason, Result, Verdict};
 use keepnet_io::sink::events::{Event, EventSink};
 

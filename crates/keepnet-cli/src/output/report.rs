@@ -1,6 +1,6 @@
 //! `--report` of a selection: what was chosen and why, and how the run went.
 
-use keepnet::driver::TracePoint;
+use keepnet::run::TracePoint;
 use keepnet::{Bytes, Result, Task};
 use keepnet_eval::report::chart::{Axes, Series, bars, plot};
 use keepnet_eval::report::{Page, Section, Table};

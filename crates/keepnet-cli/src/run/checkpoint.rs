@@ -1,13 +1,13 @@
 //! The file side of a checkpoint: when to write it, and whether one may be used.
 //!
 //! A checkpoint is sealed with the version, a fingerprint of the data, a hash of the problem
-//! and the text of every setting that a result depends on; [`keepnet::snapshot::open`] refuses
+//! and the text of every setting that a result depends on; [`keepnet::run::snapshot::open`] refuses
 //! it with the reason where one of them differs or a bit has changed.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use keepnet::snapshot::{self, Identity};
+use keepnet::run::snapshot::{self, Identity};
 use keepnet::{Error, Problem, Result, RowMap, Target};
 
 use crate::flags::Every;

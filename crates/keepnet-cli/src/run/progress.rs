@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use keepnet::learn::RowCounts;
+use keepnet::run::RowCounts;
 use keepnet::{Progress, Status};
 use serde::Serialize;
 

@@ -1,7 +1,8 @@
 //! Where a selection runs once everything is opened: in this process, or over ranks.
 
-use keepnet::learn::{RowReport, SavedAverages};
+use keepnet::learn::SavedAverages;
 use keepnet::registry::{self, MethodInfo, MethodSpec};
+use keepnet::run::RowReport;
 use keepnet::{
     Budget, ColumnSelector, Driver, Groups, Lane, Problem, Result, RunOptions, RunReport,
 };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use keepnet::driver::Decision;
+use keepnet::run::Decision;
 use keepnet::{Flow, Observer, Progress, Result};
 
 use super::checkpoint::Checkpoint;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use clap::Parser;
-use keepnet::driver::Decision;
-use keepnet::learn::{RowCounts, RowDriver, RowMissing, RowObserver, RowOptions};
+use keepnet::run::Decision;
+use keepnet::run::{RowCounts, RowDriver, RowMissing, RowObserver, RowOptions};
 use keepnet::{
     Budget, Driver, Flow, Observer, Progress, Result, RowLearner, RunReport, Selection, registry,
 };

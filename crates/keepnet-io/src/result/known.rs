@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use keepnet::driver::{Dropped, LaneReport};
-use keepnet::learn::{RowCounts, RowFilter, ols, olsth};
+use keepnet::learn::averages::{ols, olsth};
 use keepnet::registry::MethodSpec;
+use keepnet::run::{Dropped, LaneReport};
+use keepnet::run::{RowCounts, RowFilter};
 use keepnet::selection::{Selection, Value};
 use keepnet::{RowProblem, RunReport, Target};
 

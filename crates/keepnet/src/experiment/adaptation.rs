@@ -12,8 +12,8 @@ use std::f64::consts::TAU;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
+use crate::data::order::generator;
 use crate::learn::{AveragesParams, Extract, OlsParams, Olsth, RunningAverages};
-use crate::order::generator;
 use crate::{Result, Row, RowBlock};
 
 const P: usize = 100;

@@ -1,6 +1,6 @@
 //! The slides' design: a common factor, every tenth feature true.
 
-use crate::order::generator;
+use crate::data::order::generator;
 use crate::{Row, RowBlock};
 use rand::RngExt;
 use rand_distr::StandardNormal;

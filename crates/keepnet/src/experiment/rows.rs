@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use crate::experiment::design::{Design, auc, is_true, rmse};
+use super::design::{Design, auc, is_true, rmse};
 use crate::learn::{
     AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract, Oalasso, OalassoParams, Oelnet,
     OelnetParams, Ofsa, OfsaParams, Olasso, OlassoParams, OlsParams, Olsth, Omcp, OmcpParams,

@@ -4,90 +4,25 @@
 //! them at any time, by one of the methods behind [`Extract`]; [`Averaged`] joins the two. The
 //! streaming rivals hold O(p) state and learn a row at a time.
 
-pub mod active_set;
-pub mod annealed_ridge;
-pub mod averaged;
 pub mod averages;
-mod contest;
-pub(crate) mod descent;
-pub mod extract;
-mod filter;
-mod fit;
-mod gcv;
-pub mod gram;
-mod ista;
-mod lanes;
-mod lars;
-mod logistic;
-mod means;
-mod moments;
-pub mod oalasso;
-pub mod oelnet;
-pub mod ofs;
-pub mod ofsa;
-pub mod olasso;
-pub mod ols;
-pub mod olsth;
-pub mod omcp;
-pub mod opg;
-pub mod opg_sadmm;
-pub mod oscad;
-mod packed;
-pub mod path;
-pub mod penalised;
-mod penalty;
-mod pinned;
-mod product;
-pub mod rda;
-pub mod rda_sadmm;
-mod rival;
-pub mod run;
-mod sadmm;
-pub mod saved;
-mod scale;
-mod screen;
-mod settings;
-pub mod sgd;
-pub mod siht;
-pub mod sofs;
-mod sound;
-mod stream;
-mod symmetric;
+pub mod streaming;
 #[cfg(test)]
-mod testing;
-mod ties;
-pub mod truncated_gradient;
-mod truncation;
-pub mod tsgd;
-mod working;
+pub(crate) mod testing;
 
-pub use active_set::{ActiveSet, ActiveSetParams};
-pub use annealed_ridge::{AnnealedRidge, AnnealedRidgeParams};
-pub use averaged::{Averaged, AveragedParams};
-pub use averages::{AveragesParams, GRID, RunningAverages};
-pub use extract::Extract;
-pub use filter::{RowCounts, RowFilter, RowMissing};
-pub use gram::{Gram, Model};
-pub use oalasso::{Oalasso, OalassoParams};
-pub use oelnet::{Oelnet, OelnetParams};
-pub use ofsa::{Ofsa, OfsaParams};
-pub use olasso::{Olasso, OlassoParams};
-pub use ols::{Ols, OlsParams};
-pub use olsth::Olsth;
-pub use omcp::{Omcp, OmcpParams};
-pub use oscad::{Oscad, OscadParams};
-pub use path::{Choose, Path};
-pub use penalised::Solver;
-pub use run::{RowDriver, RowObserver, RowOptions, RowReport};
-pub use saved::SavedAverages;
+pub use averages::{
+    ActiveSet, ActiveSetParams, AnnealedRidge, AnnealedRidgeParams, Averaged, AveragedParams,
+    AveragesParams, Choose, Extract, GRID, Gram, Model, Oalasso, OalassoParams, Oelnet,
+    OelnetParams, Ofsa, OfsaParams, Olasso, OlassoParams, Ols, OlsParams, Olsth, Omcp, OmcpParams,
+    Oscad, OscadParams, Path, RunningAverages, SavedAverages, Solver,
+};
 
-use crate::budget::Budget;
+use crate::data::row::{Row, RowBlock, RowProblem};
 use crate::error::Result;
 use crate::registry::MethodSpec;
-use crate::row::{Row, RowBlock, RowProblem};
+use crate::run::budget::Budget;
+use crate::run::snapshot::Snapshot;
 use crate::select::Status;
 use crate::selection::Selection;
-use crate::snapshot::Snapshot;
 
 /// Learns from samples as they arrive and can say at any time what it would keep.
 ///

@@ -3,10 +3,10 @@
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
-use super::averages::{AveragesParams, RunningAverages};
-use super::gram::Gram;
-use crate::order::generator;
-use crate::row::{Row, RowBlock};
+use super::averages::gram::Gram;
+use super::averages::running::{AveragesParams, RunningAverages};
+use crate::data::order::generator;
+use crate::data::row::{Row, RowBlock};
 
 /// Rows of the papers' design: a common factor, unit noise, `y = sum of the first k + noise`.
 pub(crate) fn rows(n: usize, p: usize, k: usize, seed: u64) -> RowBlock {

@@ -1,8 +1,8 @@
 //! Logistic loss of a label -1 or 1: `log(1 + exp(-u y))`.
 
 use super::Loss;
-use crate::kernel::{exp_down, scale_by};
-use crate::vector::on_best;
+use crate::numeric::kernel::{exp_down, scale_by};
+use crate::numeric::simd::on_best;
 
 /// Products of numbers from 1 to 2 that are multiplied up side by side, and how many factors
 /// each takes before its logarithm: far from overflow.

@@ -15,8 +15,8 @@ pub use squared_hinge::SquaredHinge;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::target::{Target, Task};
 use crate::error::{Error, Result};
-use crate::target::{Target, Task};
 
 /// Share of a margin or tube within which a row is at its edge.
 const EDGE: f64 = 1e-9;
@@ -62,7 +62,7 @@ macro_rules! over_slices {
                 *out = $slope(self, *u, *y);
             }
             if let Some(v) = weight {
-                crate::kernel::scale_by(out, v);
+                crate::numeric::kernel::scale_by(out, v);
             }
         }
 
@@ -71,7 +71,7 @@ macro_rules! over_slices {
                 *out = $curve(self, *u, *y);
             }
             if let Some(v) = weight {
-                crate::kernel::scale_by(out, v);
+                crate::numeric::kernel::scale_by(out, v);
             }
         }
     };

@@ -12,12 +12,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::column::Column;
-use crate::compact::MOST_LEVELS;
+use super::entropy::Entropies;
+use super::merge::{bit, shared_rows};
+use crate::data::column::Column;
+use crate::data::compact::MOST_LEVELS;
 use crate::error::{Error, Result};
-use crate::measure::entropy::Entropies;
-use crate::measure::merge::{bit, shared_rows};
-use crate::popcount;
+use crate::numeric::popcount;
 
 /// What is computed once of a discrete column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -333,7 +333,7 @@ fn stored(x: Sided<'_>, mut f: impl FnMut(usize, usize)) {
 }
 
 fn sparse_code<'a>(x: Sided<'a>) -> impl Fn(usize) -> usize + 'a {
-    use crate::column::NumbersRef;
+    use crate::data::column::NumbersRef;
     move |at| match x.x {
         Column::Sparse { value: NumbersRef::F32(v), .. } => x.levels.code(f64::from(v[at])),
         Column::Sparse { value: NumbersRef::F64(v), .. } => x.levels.code(v[at]),
@@ -356,9 +356,9 @@ pub fn fill_codes(x: Sided<'_>, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::column::{ColumnData, Numbers};
-    use crate::compact::encode;
-    use crate::order::generator;
+    use crate::data::column::{ColumnData, Numbers};
+    use crate::data::compact::encode;
+    use crate::data::order::generator;
     use rand::RngExt;
 
     /// The same small whole numbers as sparse, codes and, where they are 0 and 1, bits.

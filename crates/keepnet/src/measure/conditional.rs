@@ -14,13 +14,13 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::check::ColumnStats;
-use crate::column::{Column, ColumnData};
+use super::fisher_z::Sums;
+use super::special::normal_cutoff;
+use super::{Evidence, FisherZ, Measure, Side};
+use crate::data::check::ColumnStats;
+use crate::data::column::{Column, ColumnData};
 use crate::error::Result;
-use crate::measure::fisher_z::Sums;
-use crate::measure::special::normal_cutoff;
-use crate::measure::{Evidence, FisherZ, Measure, Side};
-use crate::snapshot::is_lower;
+use crate::run::snapshot::is_lower;
 
 /// Tests of independence given held columns, which are numbered in list order.
 pub trait Conditional: Send {
@@ -203,7 +203,7 @@ impl Conditional for Partial {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Problem;
+    use crate::data::target::Problem;
 
     /// r(v,y|c) = (r_vy - r_vc r_yc) / sqrt((1 - r_vc^2)(1 - r_yc^2)), worked by hand.
     #[test]

@@ -4,15 +4,15 @@
 
 use std::marker::PhantomData;
 
-use crate::check::ColumnStats;
-use crate::column::{Column, ColumnData};
-use crate::compact::{self, MOST_LEVELS};
+use super::coded::{Coded, Information, Levels, Sided, too_many};
+use super::special::chi_squared_tail;
+use super::{Evidence, Measure, Side, coded_target, rows_counted};
+use crate::data::check::ColumnStats;
+use crate::data::column::{Column, ColumnData};
+use crate::data::compact::{self, MOST_LEVELS};
+use crate::data::target::Problem;
 use crate::error::{Error, Result};
-use crate::measure::coded::{Coded, Information, Levels, Sided, too_many};
-use crate::measure::special::chi_squared_tail;
-use crate::measure::{Evidence, Measure, Side, coded_target, rows_counted};
-use crate::popcount;
-use crate::target::Problem;
+use crate::numeric::popcount;
 
 /// Most classes for which a bit mask each is held.
 const MOST_MASKS: usize = 32;

@@ -3,10 +3,10 @@
 //! Coded columns may be shifted by a constant, which no correlation sees and which keeps the
 //! digits of levels with a large offset. For whole numbers every storage gives the same digits.
 
-use crate::column::{Column, NumbersRef};
-use crate::kernel::Element;
-use crate::measure::merge::{bit, shared_rows};
-use crate::popcount;
+use super::merge::{bit, shared_rows};
+use crate::data::column::{Column, NumbersRef};
+use crate::numeric::kernel::Element;
+use crate::numeric::popcount;
 
 /// A column and the constant that is taken off its coded levels.
 #[derive(Clone, Copy)]
@@ -82,8 +82,8 @@ fn sparse<T: Element, U: Element>(i: &[u32], x: &[T], j: &[u32], y: &[U]) -> f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::column::ColumnData;
-    use crate::column::Numbers;
+    use crate::data::column::ColumnData;
+    use crate::data::column::Numbers;
 
     #[test]
     fn every_pair_of_storages_gives_the_same_product() {
@@ -92,10 +92,10 @@ mod tests {
             let value = Numbers::F64(at.iter().map(|i| v[*i as usize]).collect());
             let mut all = vec![
                 ColumnData::Sparse { rows: v.len(), index: at, value },
-                crate::compact::encode(Column::dense(v)).unwrap(),
+                crate::data::compact::encode(Column::dense(v)).unwrap(),
                 ColumnData::dense(v.to_vec()),
             ];
-            all.extend(crate::compact::compact(Column::dense(v)));
+            all.extend(crate::data::compact::compact(Column::dense(v)));
             all
         };
         let a: Vec<f64> = (0..70).map(|i| f64::from(u8::from(i % 3 == 0))).collect();

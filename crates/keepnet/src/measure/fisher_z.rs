@@ -14,16 +14,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::ColumnStats;
-use crate::column::{Column, NumbersRef};
+use super::dot::{Shifted, against_dense, dot};
+use super::special::{normal_cutoff, normal_two_sided};
+use super::{Evidence, LEAST_ROWS, Measure, Side, numeric_target, rows_counted};
+use crate::data::check::ColumnStats;
+use crate::data::column::{Column, NumbersRef};
+use crate::data::target::Problem;
 use crate::error::{Error, Result};
-use crate::frame::centre;
-use crate::kernel::{self, Element};
-use crate::measure::dot::{Shifted, against_dense, dot};
-use crate::measure::special::{normal_cutoff, normal_two_sided};
-use crate::measure::{Evidence, LEAST_ROWS, Measure, Side, numeric_target, rows_counted};
-use crate::popcount;
-use crate::target::Problem;
+use crate::numeric::inner_product::centre;
+use crate::numeric::kernel::{self, Element};
+use crate::numeric::popcount;
 
 /// Sums of a column, with coded levels shifted by the lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -280,10 +280,10 @@ impl Measure for FisherZ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{CheckPolicy, Wants, check};
-    use crate::column::ColumnData;
-    use crate::column::Numbers;
-    use crate::order::generator;
+    use crate::data::check::{CheckPolicy, Wants, check};
+    use crate::data::column::ColumnData;
+    use crate::data::column::Numbers;
+    use crate::data::order::generator;
     use crate::{FeatureId, RawColumn};
     use rand::RngExt;
 
@@ -304,7 +304,7 @@ mod tests {
             ColumnData::Dense(Numbers::F64(x.to_vec())),
             ColumnData::Sparse { rows: x.len(), index: at, value },
         ];
-        all.extend(crate::compact::compact(Column::dense(x)));
+        all.extend(crate::data::compact::compact(Column::dense(x)));
         all
     }
 

@@ -14,16 +14,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::ColumnStats;
-use crate::column::{Column, ColumnData};
+use super::coded::{Coded, Levels, Sided, fill_codes};
+use super::conditional::Conditional;
+use super::discrete::coded;
+use super::entropy::Entropies;
+use super::special::chi_squared_tail;
+use super::{Evidence, Side, coded_target, rows_counted};
+use crate::data::check::ColumnStats;
+use crate::data::column::{Column, ColumnData};
+use crate::data::target::Problem;
 use crate::error::{Error, Result};
-use crate::measure::coded::{Coded, Levels, Sided, fill_codes};
-use crate::measure::conditional::Conditional;
-use crate::measure::discrete::coded;
-use crate::measure::entropy::Entropies;
-use crate::measure::special::chi_squared_tail;
-use crate::measure::{Evidence, Side, coded_target, rows_counted};
-use crate::target::Problem;
 
 /// What is known of a column: its levels, and how many the degrees of freedom count.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -299,7 +299,7 @@ fn sided<'a>(side: Side<'a, Coding>) -> Sided<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::generator;
+    use crate::data::order::generator;
     use rand::RngExt;
     use std::collections::BTreeMap;
 
@@ -343,7 +343,7 @@ mod tests {
                 let data: Vec<ColumnData> = [&v, &c, &d]
                     .map(|x| {
                         let x = Column::dense(x);
-                        let codes = || crate::compact::encode(x).unwrap();
+                        let codes = || crate::data::compact::encode(x).unwrap();
                         if packed { g2.code(x).unwrap().unwrap() } else { codes() }
                     })
                     .into();

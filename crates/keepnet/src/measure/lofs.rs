@@ -12,12 +12,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::ColumnStats;
-use crate::column::Column;
+use super::special::{normal_cutoff, normal_two_sided};
+use super::{Evidence, Measure, Side, numeric_target};
+use crate::data::check::ColumnStats;
+use crate::data::column::Column;
+use crate::data::target::{Problem, Target};
 use crate::error::{Error, Result};
-use crate::measure::special::{normal_cutoff, normal_two_sided};
-use crate::measure::{Evidence, Measure, Side, numeric_target};
-use crate::target::{Problem, Target};
 
 /// Whether the column's values, summed left to right, cancel to exactly 0: LOFS skips these.
 #[must_use]

@@ -4,8 +4,8 @@
 //! I(X;Y) = sum p_xy log2(p_xy / (p_x p_y))
 //! ```
 
-use crate::measure::coded::Information;
-use crate::measure::discrete::{Discrete, Kind};
+use super::coded::Information;
+use super::discrete::{Discrete, Kind};
 
 /// Marks [`Discrete`] as mutual information.
 pub struct MiKind;
@@ -24,10 +24,10 @@ impl Kind for MiKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::ColumnStats;
-    use crate::column::Column;
+    use crate::data::check::ColumnStats;
+    use crate::data::column::Column;
+    use crate::data::target::Problem;
     use crate::measure::Measure;
-    use crate::target::Problem;
 
     #[test]
     fn a_fair_coin_tells_one_bit_about_itself() {

@@ -28,10 +28,10 @@ pub mod su;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::check::ColumnStats;
-use crate::column::{Column, ColumnData};
+use crate::data::check::ColumnStats;
+use crate::data::column::{Column, ColumnData};
+use crate::data::target::{Problem, Target};
 use crate::error::{Error, Result};
-use crate::target::{Problem, Target};
 
 /// Rows below which no test has a degree of freedom.
 pub(crate) const LEAST_ROWS: f64 = 3.0;
@@ -195,9 +195,9 @@ pub fn coded_target(target: &Target) -> Result<ColumnData> {
     let data = match target {
         Target::Classes { codes, .. } => {
             let y: Vec<f64> = codes.iter().map(|c| f64::from(*c)).collect();
-            crate::compact::encode(Column::dense(&y))
+            crate::data::compact::encode(Column::dense(&y))
         }
-        Target::Numbers(y) => crate::compact::encode(Column::dense(y)),
+        Target::Numbers(y) => crate::data::compact::encode(Column::dense(y)),
     };
     let data = data.ok_or_else(|| {
         Error::Data(

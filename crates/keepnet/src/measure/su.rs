@@ -6,8 +6,8 @@
 //!
 //! Press et al. 1996; section 3.4.3 of the SAOLA paper.
 
-use crate::measure::coded::Information;
-use crate::measure::discrete::{Discrete, Kind};
+use super::coded::Information;
+use super::discrete::{Discrete, Kind};
 
 /// Marks [`Discrete`] as symmetrical uncertainty.
 pub struct SuKind;
@@ -27,10 +27,10 @@ impl Kind for SuKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::ColumnStats;
-    use crate::column::Column;
+    use crate::data::check::ColumnStats;
+    use crate::data::column::Column;
+    use crate::data::target::Problem;
     use crate::measure::{Measure, Side};
-    use crate::target::Problem;
 
     #[test]
     fn a_copy_and_a_relabelled_copy_have_uncertainty_one() {

@@ -12,10 +12,10 @@
 //! that changed since the lists were made are looked up value by value, in the same order, until
 //! there are too many of them and the lists are made anew.
 
-use super::rows::{Against, Row};
-use crate::block::FeatureId;
-use crate::check::Feature;
-use crate::column::Column;
+use super::kept_products::{Against, Row};
+use crate::data::block::FeatureId;
+use crate::data::check::Feature;
+use crate::data::column::Column;
 
 /// A newcomer with a value in fewer rows than one in this many is taken by rows.
 const FEW: usize = 8;
@@ -44,7 +44,7 @@ impl ByRow {
     pub(super) fn suits(x: Column<'_>) -> bool {
         let count = match x {
             Column::Sparse { index, .. } => index.len(),
-            Column::Bits { words, .. } => crate::popcount::count_ones(words) as usize,
+            Column::Bits { words, .. } => crate::numeric::popcount::count_ones(words) as usize,
             _ => return false,
         };
         FEW * count <= x.rows()
@@ -161,13 +161,13 @@ impl ByRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::{ColumnBlock, FeatureId, RawColumn};
-    use crate::budget::Budget;
-    use crate::check::check_block;
-    use crate::column::{ColumnData, Numbers};
-    use crate::frame::Frame;
-    use crate::kept::KeptSet;
-    use crate::target::Problem;
+    use crate::data::block::{ColumnBlock, FeatureId, RawColumn};
+    use crate::data::check::check_block;
+    use crate::data::column::{ColumnData, Numbers};
+    use crate::data::kept::KeptSet;
+    use crate::data::target::Problem;
+    use crate::numeric::inner_product::Frame;
+    use crate::run::budget::Budget;
 
     #[test]
     fn products_by_rows_are_those_of_the_plain_sums() {

@@ -1,9 +1,9 @@
 //! What the methods with a model share: the limit on `k` and the final selection.
 
+use super::refit::{Outputs, refit};
+use crate::data::kept::{Kept, KeptSet};
 use crate::error::{Error, Result};
-use crate::frame::Frame;
-use crate::kept::{Kept, KeptSet};
-use crate::refit::{Outputs, refit};
+use crate::numeric::inner_product::Frame;
 use crate::selection::{CovariateWeight, Selected, Selection};
 
 /// With the squared loss `k` columns fit any `k` rows: refused.

@@ -1,37 +1,23 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
-pub mod alpha_investing;
-pub mod asy_os;
 mod by_row;
 mod fitted;
-pub mod grafting;
-pub mod grafting_light;
-pub mod group_saola;
-pub mod l0_cd;
+mod kept_products;
 pub mod l1;
-pub mod l1_cd;
-pub mod l1_hinge;
-pub mod lasso;
-pub mod ogfs;
-pub mod os;
-pub mod os_plus;
-pub mod osfs;
-pub mod proj_gd;
-mod rows;
-pub mod saola;
-pub mod shelf;
+pub mod refit;
 pub mod statistical;
+pub mod substitution;
 mod ties;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::block::FeatureId;
-use crate::check::{CheckedBlock, Feature};
+use crate::data::block::FeatureId;
+use crate::data::check::{CheckedBlock, Feature};
 use crate::error::{Error, Result};
+use crate::run::snapshot::Snapshot;
+use crate::run::verdict::Fitted;
 use crate::selection::Selection;
-use crate::snapshot::Snapshot;
-use crate::verdict::Fitted;
 
 /// Decides on each feature as it arrives. An `Err` leaves the state as it was.
 pub trait ColumnSelector: Snapshot + Send {

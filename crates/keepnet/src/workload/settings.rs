@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::design::{Design, PowerLaw};
 use super::{Noise, Workload};
+use crate::data::target::Task;
 use crate::error::{Error, Result};
-use crate::target::Task;
 
 /// One workload: an entry of `keepnet generate --list`.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! What is tried: see each test.
 
-use keepnet::check::check_block;
-use keepnet::select::asy_os::{Centre, Seen};
+use keepnet::data::check::check_block;
+use keepnet::select::substitution::asy_os::{Centre, Seen};
 use keepnet::{CheckPolicy, ColumnBlock, ColumnData, FeatureId, Problem, RawColumn};
 
 use crate::select::Late;
@@ -9,10 +9,10 @@ use pool::Pool;
 use shared::SharedCentre;
 use worker::Worker;
 
-#[path = "../../src/select/asy_os/pool.rs"]
+#[path = "../../src/select/substitution/asy_os/pool.rs"]
 #[allow(dead_code, reason = "the driver's side of it is not tried here")]
 mod pool;
-#[path = "../../src/select/asy_os/shared.rs"]
+#[path = "../../src/select/substitution/asy_os/shared.rs"]
 #[allow(dead_code, reason = "restoring is not tried here")]
 mod shared;
 
@@ -29,8 +29,8 @@ mod sync {
 
 /// A worker that keeps every feature and remembers it, or panics.
 mod worker {
-    use crate::block::FeatureId;
-    use crate::check::Feature;
+    use crate::data::block::FeatureId;
+    use crate::data::check::Feature;
     use crate::error::Result;
     use crate::select::{Outcome, Status, Verdict};
 

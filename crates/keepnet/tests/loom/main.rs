@@ -6,16 +6,19 @@
 
 mod asy_os;
 
-mod kernel {
-    pub use keepnet::kernel::axpy;
+mod numeric {
+    pub mod kernel {
+        pub use keepnet::numeric::kernel::axpy;
+    }
 }
 
-mod block {
-    pub use keepnet::FeatureId;
-}
-
-mod check {
-    pub use keepnet::Feature;
+mod data {
+    pub mod block {
+        pub use keepnet::FeatureId;
+    }
+    pub mod check {
+        pub use keepnet::Feature;
+    }
 }
 
 mod error {

@@ -3,19 +3,19 @@
 //! A batch method is a [`Solver`] on the columns that came. A second scan brings nothing new.
 //! Memory: every column in its stored width, within the budget, or a refusal.
 
-use crate::block::FeatureId;
-use crate::budget::Budget;
-use crate::check::CheckedBlock;
+use super::copies::without_copies;
+use super::gram::Gram;
+use super::stream::choose;
+use super::{Columns, L1Params, Point, norm};
+use crate::data::block::FeatureId;
+use crate::data::check::CheckedBlock;
+use crate::data::target::Problem;
 use crate::error::{Error, Result};
-use crate::learn::descent::walk;
-use crate::select::l1::copies::without_copies;
-use crate::select::l1::gram::Gram;
-use crate::select::l1::stream::choose;
-use crate::select::l1::{Columns, L1Params, Point, norm};
+use crate::learn::averages::descent::walk;
+use crate::run::budget::Budget;
+use crate::run::snapshot::{Snapshot, decode, encode};
 use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
 use crate::selection::{Selection, Value};
-use crate::snapshot::{Snapshot, decode, encode};
-use crate::target::Problem;
 
 /// Share of the largest lambda below which no more features are looked for.
 const LEAST: f64 = 1e-4;
@@ -103,7 +103,10 @@ impl<S: Solver> ColumnSelector for Batch<S> {
         Ok(selection)
     }
 
-    fn fitted(&self, see: &mut dyn FnMut(&crate::verdict::Fitted<'_>) -> Result<()>) -> Result<()> {
+    fn fitted(
+        &self,
+        see: &mut dyn FnMut(&crate::run::verdict::Fitted<'_>) -> Result<()>,
+    ) -> Result<()> {
         self.columns.fitted(see)
     }
 
@@ -124,7 +127,7 @@ impl<S: Solver> Snapshot for Batch<S> {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let budget = self.columns.kept.budget().clone();
-        let kept = decode::<crate::kept::KeptSet>(state)?;
+        let kept = decode::<crate::data::kept::KeptSet>(state)?;
         self.columns.kept = kept.resumed(budget, self.columns.frame.n())?;
         self.columns.scale.clear();
         self.columns.rescale();
@@ -269,9 +272,9 @@ fn answer(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::{ColumnBlock, RawColumn};
-    use crate::check::{CheckPolicy, check_block};
-    use crate::column::ColumnData;
+    use crate::data::block::{ColumnBlock, RawColumn};
+    use crate::data::check::{CheckPolicy, check_block};
+    use crate::data::column::ColumnData;
     use crate::registry::MethodSpec;
 
     /// A scale that has no square, which no column has, gives a curvature without bound and a

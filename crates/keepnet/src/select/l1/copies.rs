@@ -14,8 +14,8 @@
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
-use crate::order::generator;
-use crate::select::l1::Columns;
+use super::Columns;
+use crate::data::order::generator;
 
 /// What a copy may lack of a correlation of 1.
 const SAME: f64 = 1e-12;

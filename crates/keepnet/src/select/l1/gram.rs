@@ -5,11 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::column::Column;
-use crate::cross::cross;
-use crate::linalg::Square;
-use crate::select::l1::Columns;
-use crate::select::rows::TOGETHER;
+use super::Columns;
+use crate::data::column::Column;
+use crate::numeric::linalg::Square;
+use crate::numeric::products::cross;
+use crate::select::kept_products::TOGETHER;
 
 /// `<x_i, x_j>` on scaled columns, for the slots that were asked for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

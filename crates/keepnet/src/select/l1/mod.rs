@@ -12,29 +12,36 @@
 //! carry no penalty. For the squared loss the target is centred and there is no intercept
 //! variable, as everywhere in this crate.
 
+pub(in crate::select) mod baseline;
 pub(super) mod batch;
 mod copies;
+pub mod grafting;
+pub mod grafting_light;
 pub(super) mod gram;
+pub mod l0_cd;
+pub mod l1_cd;
+pub mod l1_hinge;
+pub mod lasso;
+pub mod proj_gd;
 pub(in crate::select) mod quad;
-pub(in crate::select) mod rival;
 pub(super) mod settings;
 pub(super) mod solve;
 pub(super) mod stream;
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Budget;
-use crate::check::Feature;
-use crate::column::Column;
-use crate::cross::{combine, cross};
+use super::refit::Outputs;
+use crate::data::check::Feature;
+use crate::data::column::Column;
+use crate::data::kept::{Kept, KeptSet};
+use crate::data::target::Problem;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, HasColumn};
-use crate::kept::{Kept, KeptSet};
-use crate::kernel;
 use crate::loss::LossKind;
-use crate::refit::Outputs;
-use crate::target::Problem;
-use crate::verdict::Fitted;
+use crate::numeric::inner_product::{Frame, HasColumn};
+use crate::numeric::kernel;
+use crate::numeric::products::{combine, cross};
+use crate::run::budget::Budget;
+use crate::run::verdict::Fitted;
 
 pub use settings::L1Params;
 
@@ -268,7 +275,7 @@ impl Columns {
     fn finish_slopes(
         &self,
         gradient: &Gradient,
-        stats: &crate::check::ColumnStats,
+        stats: &crate::data::check::ColumnStats,
         scale: f64,
         raw: &mut [f64],
     ) {

@@ -9,9 +9,9 @@
 //! A sweep over everything, then sweeps over what is not zero until that rests, and so on.
 //! `|A|` flops a changed weight. Source: Friedman, Hastie, Tibshirani 2010.
 
+use super::norm;
 use crate::error::{Error, Result};
-use crate::kernel;
-use crate::select::l1::norm;
+use crate::numeric::kernel;
 
 /// Sweeps after which a solve gives up on a resting point; a guard, not a setting.
 const SWEEPS: usize = 3_000;

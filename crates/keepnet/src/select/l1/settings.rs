@@ -1,11 +1,11 @@
 //! Settings that the rivals share.
 
+use crate::data::target::{Problem, Task};
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
 use crate::registry::{MethodSpec, SettingInfo};
 use crate::select::fitted;
 use crate::selection::Value;
-use crate::target::{Problem, Task};
 
 /// Settings of `grafting`, `grafting-light`, `l1-cd`, `l0-cd`, `lasso`, `l1-hinge` and `proj-gd`.
 #[derive(Clone, Debug)]

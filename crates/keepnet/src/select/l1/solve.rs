@@ -8,10 +8,10 @@
 //!
 //! Source: Yuan, Ho, Lin, JMLR 13 (2012), with the full Hessian of the small set.
 
-use crate::kept::Kept;
-use crate::select::l1::gram::Gram;
-use crate::select::l1::quad::Quad;
-use crate::select::l1::{Columns, Point};
+use super::gram::Gram;
+use super::quad::Quad;
+use super::{Columns, Point};
+use crate::data::kept::Kept;
 
 /// Newton steps after which a solve gives up; a guard, not a setting.
 const NEWTON: usize = 60;
@@ -50,7 +50,7 @@ impl Columns {
                     flat[i * size + last] = ones[i] * scale[i];
                     flat[last * size + i] = ones[i] * scale[i];
                 }
-                flat[size * size - 1] = crate::kernel::sum(&d) / total;
+                flat[size * size - 1] = crate::numeric::kernel::sum(&d) / total;
             }
             quad.h.push(flat);
             let w = self.gather(point, set, c);

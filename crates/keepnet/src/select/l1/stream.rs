@@ -6,17 +6,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::FeatureId;
-use crate::budget::Budget;
-use crate::check::Feature;
+use super::gram::Gram;
+use super::{Columns, Gradient, L1Params, Point, norm};
+use crate::data::block::FeatureId;
+use crate::data::check::Feature;
+use crate::data::kept::KeptSet;
+use crate::data::target::Problem;
 use crate::error::Result;
-use crate::kept::KeptSet;
-use crate::select::l1::gram::Gram;
-use crate::select::l1::{Columns, Gradient, L1Params, Point, norm};
+use crate::run::budget::Budget;
+use crate::run::snapshot::{decode, encode, ensure};
 use crate::select::{Status, fitted, ties};
 use crate::selection::{Selection, Value};
-use crate::snapshot::{decode, encode, ensure};
-use crate::target::Problem;
 
 /// How far lambda falls at an arrival while a held column has no weight.
 pub(in crate::select) const FALL: f64 = 0.99;

@@ -1,0 +1,447 @@
+//! Every column is checked here, once, before a method sees it.
+//!
+//! Rows that do not count are left out, missing values meet the policy, columns that carry
+//! nothing are dropped, and the statistics that methods need are computed:
+//!
+//! ```text
+//! mean = sum v_i x_i / W        variance = sum v_i (x_i - mean)^2 / W        W = sum v_i
+//! ```
+//!
+//! with sample weights `v`. NaN and infinities both count as missing. A column whose mean is large
+//! against its deviation is held less a shift, so that nothing cancels later (`offset.rs`).
+
+mod missing;
+pub(crate) mod offset;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::block::{ColumnBlock, FeatureId, RawColumn};
+use super::column::{Column, ColumnData};
+pub use super::policy::{CheckPolicy, Missing};
+use super::target::{Problem, RowMap};
+use crate::error::{Error, Result};
+use crate::select::{Glance, Glances, Reason};
+
+use missing::{missing_indicator, repair};
+
+/// Statistics of one column over the rows that count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ColumnStats {
+    /// Weighted mean of the values as they are held.
+    pub mean: f64,
+    /// Weighted variance, divided by the sum of weights.
+    pub variance: f64,
+    /// What was taken off every value before it was held; 0 for nearly all columns.
+    pub shift: f64,
+    /// Values that were missing.
+    pub missing: u32,
+}
+
+impl ColumnStats {
+    /// Whether statistics that were read back can be those of a column.
+    pub(crate) fn sound(&self) -> bool {
+        let finite = self.mean.is_finite() && self.shift.is_finite() && self.variance.is_finite();
+        finite && self.variance >= 0.0
+    }
+
+    /// Weighted mean of the values as they came.
+    #[must_use]
+    pub fn original_mean(&self) -> f64 {
+        self.shift + self.mean
+    }
+
+    /// The weighted mean square, centred or not.
+    #[must_use]
+    pub fn square(&self, centred: bool) -> f64 {
+        if centred { self.variance } else { self.mean.mul_add(self.mean, self.variance) }
+    }
+}
+
+enum Values<'a> {
+    Borrowed(&'a ColumnData),
+    Owned(ColumnData),
+}
+
+/// One feature, checked: what a method decides on.
+pub struct Feature<'a> {
+    /// Its identity.
+    pub id: FeatureId,
+    /// Its name.
+    pub name: Cow<'a, str>,
+    /// Place of its file in [`crate::FeatureSource::sources`].
+    pub source: u32,
+    /// Place in the scan at which it arrived.
+    pub arrival: u64,
+    /// Kept whatever happens, and not counted in `k`.
+    pub pinned: bool,
+    /// The group it belongs to, where groups were given.
+    pub group: Option<u32>,
+    /// Mean, variance and missing count.
+    pub stats: ColumnStats,
+    /// What the method saw when the column was checked.
+    pub glance: Option<Glance>,
+    values: Values<'a>,
+}
+
+impl<'a> Feature<'a> {
+    /// A covariate in the shape of a pinned feature.
+    pub(crate) fn covariate(raw: &'a RawColumn, stats: ColumnStats) -> Self {
+        Self {
+            id: raw.id,
+            name: raw.name.as_str().into(),
+            source: raw.source,
+            arrival: 0,
+            pinned: true,
+            group: None,
+            stats,
+            glance: None,
+            values: Values::Borrowed(&raw.data),
+        }
+    }
+}
+
+impl Feature<'_> {
+    /// A copy that borrows nothing, to outlive its block.
+    #[must_use]
+    pub fn owned(&self) -> Feature<'static> {
+        let values = match &self.values {
+            Values::Borrowed(data) => (*data).clone(),
+            Values::Owned(data) => data.clone(),
+        };
+        let name = self.name.to_string().into();
+        let Self { id, source, arrival, pinned, group, stats, .. } = *self;
+        let (glance, values) = (None, Values::Owned(values));
+        Feature { id, name, source, arrival, pinned, group, stats, glance, values }
+    }
+
+    /// The values, finite, a value for each row that counts.
+    #[must_use]
+    pub fn column(&self) -> Column<'_> {
+        match &self.values {
+            Values::Borrowed(data) => data.view(),
+            Values::Owned(data) => data.view(),
+        }
+    }
+}
+
+impl CheckedBlock<'_> {
+    /// Puts every column into the narrowest storage that loses nothing; see [`super::compact`].
+    pub fn compact(&mut self) {
+        use rayon::prelude::*;
+        let one = |feature: &mut Feature<'_>| {
+            if let Some(data) = super::compact::compact(feature.column()) {
+                feature.values = Values::Owned(data);
+            }
+        };
+        if worth_threads(self.features.iter().map(|feature| feature.column().bytes())) {
+            self.features.par_iter_mut().for_each(one);
+        } else {
+            self.features.iter_mut().for_each(one);
+        }
+    }
+}
+
+/// A block's features that passed the check, and the columns that did not.
+#[derive(Default)]
+pub struct CheckedBlock<'a> {
+    /// Features to offer, in arrival order.
+    pub features: Vec<Feature<'a>>,
+    /// Columns that were dropped, with their names and places in the scan.
+    pub dropped: Vec<(FeatureId, Cow<'a, str>, u64, Reason)>,
+}
+
+/// What comes of a column.
+pub(crate) struct Passed<'a> {
+    /// The feature, or why it is dropped.
+    pub(crate) feature: Result<Feature<'a>, Reason>,
+    /// Where values were missing, if that is to be a feature too: it may vary where the values
+    /// that are there do not.
+    indicator: Option<Box<Feature<'a>>>,
+}
+
+/// Checks one column; up to two features come of it, or a reason to drop it.
+pub(crate) fn check<'a>(
+    raw: &'a RawColumn,
+    arrival: u64,
+    problem: &Problem,
+    policy: &CheckPolicy,
+    wants: Wants<'_>,
+) -> Result<Passed<'a>> {
+    let got = raw.data.view().rows();
+    if got != problem.rows.input() {
+        let what = format!("feature {:?}", raw.name);
+        return Err(Error::Rows { what, got, want: problem.rows.input() });
+    }
+    let values = match &problem.rows {
+        RowMap::All(_) => Values::Borrowed(&raw.data),
+        RowMap::Some { take, place } => Values::Owned(raw.data.view().gather(take, place)),
+    };
+    let mut feature = Feature {
+        id: raw.id,
+        name: raw.name.as_str().into(),
+        source: raw.source,
+        arrival,
+        pinned: false,
+        group: None,
+        stats: ColumnStats::default(),
+        glance: None,
+        values,
+    };
+    let weight = problem.weight.as_deref();
+    let x = feature.column();
+    let probe = wants.glances.and_then(Glances::probe).filter(|_| weight.is_none() && x.is_dense());
+    let (stats, finite, mut product) = match probe {
+        Some(probe) => {
+            let (moments, product) = x.moments_and_dot(first_value(x), probe);
+            let (stats, finite) = stats(x, moments, problem.weight_sum());
+            (stats, finite, Some(product).filter(|_| finite))
+        }
+        None => {
+            let (stats, finite) = statistics(x, weight, problem.weight_sum());
+            (stats, finite, None)
+        }
+    };
+    feature.stats = stats;
+    let mut indicator = None;
+    if !finite {
+        match repair(&mut feature, problem, policy)? {
+            Some(reason) => return Ok(Passed { feature: Err(reason), indicator }),
+            None => indicator = missing_indicator(raw, arrival, problem, policy).map(Box::new),
+        }
+    }
+    let near = settle_offset(&mut feature, problem);
+    if feature.stats.variance <= 0.0 || too_rare(feature.column(), policy.min_count) {
+        return Ok(Passed { feature: Err(Reason::Constant), indicator });
+    }
+    if let Some((data, stats)) = near.filter(|_| wants.centres) {
+        feature.stats = ColumnStats { missing: feature.stats.missing, ..stats };
+        feature.values = Values::Owned(data);
+        // It was taken of the values as they came.
+        product = None;
+    }
+    if let Some(glances) = wants.glances {
+        feature.glance = glances.glance(&feature, product);
+    }
+    Ok(Passed { feature: Ok(feature), indicator })
+}
+
+/// Where the mean is large against the deviation: the true statistics of the values as they are,
+/// and the values near zero with theirs.
+fn settle_offset(
+    feature: &mut Feature<'_>,
+    problem: &Problem,
+) -> Option<(ColumnData, ColumnStats)> {
+    let x = feature.column();
+    if !offset::is_far(&feature.stats) || matches!(x, Column::Bits { .. }) {
+        return None;
+    }
+    let near = offset::shifted(x, problem.weight.as_deref(), problem.weight_sum());
+    feature.stats.variance = near.as_ref().map_or(0.0, |(_, stats)| stats.variance);
+    if let Some((_, stats)) = &near {
+        feature.stats.mean = stats.original_mean();
+    }
+    near
+}
+
+/// Mean, variance and whether every value is finite.
+fn statistics(x: Column<'_>, weight: Option<&[f64]>, sum: f64) -> (ColumnStats, bool) {
+    stats(x, x.moments(weight, first_value(x)), sum)
+}
+
+/// Shifting by one of the values keeps the digits of a column with a large offset, and makes
+/// the second moment of a constant column exactly zero.
+fn first_value(x: Column<'_>) -> f64 {
+    if x.is_dense() && x.rows() > 0 { x.get(0) } else { 0.0 }
+}
+
+/// Statistics out of the moments about the first value.
+fn stats(x: Column<'_>, (first, second): (f64, f64), sum: f64) -> (ColumnStats, bool) {
+    let shift = first_value(x);
+    let mean = first / sum;
+    let mut variance = (second - first * mean) / sum;
+    if second == 0.0 || constant_stored(x) {
+        variance = 0.0;
+    }
+    let (mean, variance) = (mean + shift, variance.max(0.0));
+    (ColumnStats { mean, variance, ..ColumnStats::default() }, second.is_finite())
+}
+
+/// Whether a column that skips zeros, or a coded one, has one value only.
+fn constant_stored(x: Column<'_>) -> bool {
+    match x {
+        Column::Sparse { rows, index, .. } => index.len() == rows && off_commonest(x) == 0,
+        Column::Bits { rows, words } => {
+            crate::numeric::popcount::count_ones(words) as usize == rows
+        }
+        Column::Codes { codes, .. } => codes.windows(2).all(|pair| pair[0] == pair[1]),
+        _ => false,
+    }
+}
+
+fn too_rare(x: Column<'_>, min_count: usize) -> bool {
+    min_count > 1 && off_commonest(x) < min_count
+}
+
+/// Rows whose value is not the commonest one.
+fn off_commonest(x: Column<'_>) -> usize {
+    let mut values = Vec::new();
+    x.each(|_, v| values.push(v));
+    values.sort_unstable_by(f64::total_cmp);
+    let stored_zeros = values.iter().filter(|v| **v == 0.0).count();
+    let zeros = x.rows() - values.len() + stored_zeros;
+    let longest = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0);
+    x.rows() - longest.max(zeros)
+}
+
+/// Whether work on columns of these sizes is worth waking other threads: a few short sparse
+/// columns are done before they are.
+fn worth_threads(bytes: impl Iterator<Item = usize>) -> bool {
+    // A column costs something however short it is.
+    rayon::current_num_threads() > 1 && bytes.map(|bytes| bytes + 256).sum::<usize>() > 1 << 18
+}
+
+/// What a method wants of the check.
+#[derive(Clone, Copy, Default)]
+pub struct Wants<'a> {
+    /// A first look at each column while its values are still in the cache.
+    pub glances: Option<&'a dyn Glances>,
+    /// Whether it centres columns, so that they may come less a constant; see
+    /// [`crate::select::ColumnSelector::centres`].
+    pub centres: bool,
+}
+
+/// Checks a whole block, in parallel where the pool has threads; `first` is the place of its
+/// first column in the scan. Every column comes with the values it has.
+pub fn check_block<'a>(
+    block: &'a ColumnBlock,
+    first: u64,
+    problem: &Problem,
+    policy: &CheckPolicy,
+) -> Result<CheckedBlock<'a>> {
+    check_block_for(block, first, problem, policy, Wants::default())
+}
+
+/// [`check_block`] for a method.
+pub fn check_block_for<'a>(
+    block: &'a ColumnBlock,
+    first: u64,
+    problem: &Problem,
+    policy: &CheckPolicy,
+    wants: Wants<'_>,
+) -> Result<CheckedBlock<'a>> {
+    use rayon::prelude::*;
+    let one =
+        |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy, wants);
+    let bytes = block.columns().iter().map(|raw| raw.data.bytes());
+    let mut out = CheckedBlock::default();
+    out.features.reserve(block.len());
+    let mut take = |at: usize, result: Result<Passed<'a>>| {
+        let raw = &block.columns()[at];
+        let passed = result?;
+        match passed.feature {
+            Ok(feature) => out.features.push(feature),
+            Err(reason) => {
+                out.dropped.push((raw.id, raw.name.as_str().into(), first + at as u64, reason))
+            }
+        }
+        out.features.extend(passed.indicator.map(|feature| *feature));
+        Ok(())
+    };
+    if worth_threads(bytes) {
+        let checked: Vec<_> = block.columns().par_iter().enumerate().map(one).collect();
+        checked.into_iter().enumerate().try_for_each(|(at, result)| take(at, result))?;
+    } else {
+        let mut columns = block.columns().iter().enumerate();
+        columns.try_for_each(|(at, raw)| take(at, one((at, raw))))?;
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::column::Numbers;
+
+    fn raw(data: ColumnData) -> RawColumn {
+        RawColumn { id: FeatureId::new(3), name: "x".into(), source: 0, data }
+    }
+
+    fn checked(
+        data: ColumnData,
+        problem: &Problem,
+        policy: &CheckPolicy,
+    ) -> Result<Result<Vec<(String, ColumnStats)>, Reason>> {
+        let raw = raw(data);
+        let result = check(&raw, 0, problem, policy, Wants::default())?;
+        let both = |feature, indicator: Option<Box<Feature<'_>>>| {
+            let all = std::iter::once(feature).chain(indicator.map(|f| *f));
+            all.map(|f: Feature<'_>| (f.name.to_string(), f.stats)).collect()
+        };
+        Ok(result.feature.map(|feature| both(feature, result.indicator)))
+    }
+
+    #[test]
+    fn statistics_survive_a_large_offset() {
+        // 1e8 + {0, 1, 2}: the variance is 2/3, as for {0, 1, 2}.
+        let problem = Problem::regression(vec![0.0; 3]);
+        let x = ColumnData::Dense(Numbers::F64(vec![1e8, 1e8 + 1.0, 1e8 + 2.0]));
+        let stats = checked(x, &problem, &CheckPolicy::default()).unwrap().unwrap()[0].1;
+        assert_eq!(stats.mean, 1e8 + 1.0);
+        assert!((stats.variance - 2.0 / 3.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn missing_values_meet_the_policy() {
+        let problem = Problem::regression(vec![0.0; 4]);
+        let x = || ColumnData::dense(vec![1.0, f64::NAN, 3.0, f64::INFINITY]);
+        let with = |missing| CheckPolicy { missing, ..CheckPolicy::default() };
+        let error = checked(x(), &problem, &with(Missing::Error)).unwrap_err();
+        assert!(error.to_string().contains("\"x\"") && error.to_string().contains("row 1"));
+        let dropped = checked(x(), &problem, &with(Missing::DropFeature)).unwrap();
+        assert_eq!(dropped, Err(Reason::Missing));
+        let mean = checked(x(), &problem, &with(Missing::Mean)).unwrap().unwrap();
+        assert_eq!((mean[0].1.mean, mean[0].1.variance, mean[0].1.missing), (2.0, 0.5, 2));
+        let zero = checked(x(), &problem, &with(Missing::Zero)).unwrap().unwrap();
+        assert_eq!(zero[0].1.mean, 1.0);
+        let both = checked(x(), &problem, &with(Missing::Indicator)).unwrap().unwrap();
+        assert_eq!((both[1].0.as_str(), both[1].1.mean), ("x:missing", 0.5));
+        let most = CheckPolicy { max_missing: Some(0.4), ..with(Missing::Mean) };
+        assert_eq!(checked(x(), &problem, &most).unwrap(), Err(Reason::Missing));
+    }
+
+    #[test]
+    fn constant_and_rare_columns_are_dropped_in_every_storage() {
+        let problem = Problem::regression(vec![0.0; 4]);
+        let policy = CheckPolicy::default();
+        for data in [
+            ColumnData::dense(vec![0.1; 4]),
+            ColumnData::Sparse { rows: 4, index: vec![], value: Numbers::F32(vec![]) },
+            ColumnData::Sparse {
+                rows: 4,
+                index: vec![0, 1, 2, 3],
+                value: Numbers::F64(vec![0.1; 4]),
+            },
+            ColumnData::Bits { rows: 4, words: vec![15] },
+            ColumnData::Codes { codes: vec![1; 4], levels: vec![0.0, 0.7] },
+        ] {
+            assert_eq!(checked(data, &problem, &policy).unwrap(), Err(Reason::Constant));
+        }
+        let rare = ColumnData::dense(vec![0.0, 0.0, 5.0, 0.0]);
+        assert!(checked(rare.clone(), &problem, &policy).unwrap().is_ok());
+        let twice = CheckPolicy { min_count: 2, ..policy };
+        assert_eq!(checked(rare, &problem, &twice).unwrap(), Err(Reason::Constant));
+    }
+
+    #[test]
+    fn only_rows_that_count_are_seen() {
+        let mut problem = Problem::regression(vec![0.0; 2]);
+        problem.rows = RowMap::new(3, vec![2, 0]).unwrap();
+        let x = ColumnData::dense(vec![1.0, f64::NAN, 3.0]);
+        let stats = checked(x, &problem, &CheckPolicy::default()).unwrap().unwrap()[0].1;
+        assert_eq!((stats.mean, stats.variance), (2.0, 1.0));
+        let short = checked(ColumnData::dense(vec![1.0]), &problem, &CheckPolicy::default());
+        assert!(short.unwrap_err().to_string().contains("has 1 rows, expected 3"));
+    }
+}

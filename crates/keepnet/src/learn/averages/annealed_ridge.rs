@@ -1,0 +1,173 @@
+//! Annealed ridge: block backward elimination with exact ridge solves; the default for rows.
+//!
+//! ```text
+//! A = all;  lambda by generalised cross-validation on the full S
+//! while |A| > k:  solve (S_AA + lambda (|A| / p)^cool I) b = s_A;
+//!                 keep the max(k, ceil((1 - drop) |A|)) largest |b|
+//! refit by least squares on A
+//! ```
+//!
+//! The ridge keeps the early rankings steady when there are hardly more rows than features; each
+//! stage judges what is left anew, as Sun and Barbu's annealing does, but with exact solves. As
+//! features without effect leave, those left have more effect each and need less ridge: with `cool`
+//! above 0 it falls with them, which correlated features want (docs/running-averages.md). With
+//! several outputs `|b|` is the norm over outputs. Cost `1.2 p^3` flops at drop 0.1 and `4/3 p^3`
+//! for the ridge; memory two copies of `S`. Source: specs of this project; the schedule follows
+//! Barbu, She, Ding and Gramajo, PAMI 39 (2017), the elimination is ours.
+
+use super::extract::Extract;
+use super::gcv;
+use super::gram::{Gram, gather, sizes, solve};
+use super::ols::check_ridge;
+use super::settings::{SHARED, build, info, optional};
+use super::ties::{same, weakest};
+use crate::data::row::RowProblem;
+use crate::error::{Error, Result};
+use crate::learn::RowLearner;
+use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
+use crate::run::budget::Budget;
+use crate::selection::Value;
+
+/// Settings of [`AnnealedRidge`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AnnealedRidgeParams {
+    /// The ridge on correlations; `None` asks generalised cross-validation.
+    pub ridge: Option<f64>,
+    /// Share of the features let go in a stage, above 0 and below 1.
+    pub drop: f64,
+    /// Power of the share of features left by which the ridge falls, in `0..=1`; 0 keeps it.
+    pub cool: f64,
+}
+
+impl Default for AnnealedRidgeParams {
+    fn default() -> Self {
+        Self { ridge: None, drop: 0.1, cool: 0.0 }
+    }
+}
+
+/// Backward elimination with ridge solves.
+#[derive(Clone, Copy, Debug)]
+pub struct AnnealedRidge {
+    params: AnnealedRidgeParams,
+}
+
+impl AnnealedRidge {
+    /// Checks the settings.
+    pub fn new(params: AnnealedRidgeParams) -> Result<Self> {
+        check_ridge(params.ridge.unwrap_or(0.0))?;
+        if !(params.drop > 0.0 && params.drop < 1.0) {
+            return Err(Error::param("drop", params.drop, "above 0 and below 1"));
+        }
+        if !(0.0..=1.0).contains(&params.cool) {
+            return Err(Error::param("cool", params.cool, "at least 0 and at most 1"));
+        }
+        Ok(Self { params })
+    }
+
+    fn ridge(&self, gram: &Gram) -> f64 {
+        self.params.ridge.unwrap_or_else(|| gcv::ridge(gram))
+    }
+
+    /// Eliminates down to `k`; `gone` is told who leaves, the weakest of a stage first.
+    fn eliminate(&self, gram: &Gram, k: usize, mut gone: impl FnMut(usize)) -> Result<Vec<usize>> {
+        let first = self.ridge(gram);
+        let mut alive: Vec<usize> = (0..gram.p()).collect();
+        while alive.len() > k {
+            let left = alive.len() as f64 / gram.p() as f64;
+            // An exact zero could meet a singular S; a ridge this small changes no ranking.
+            let ridge = (first * left.powf(self.params.cool)).max(super::gram::JITTER);
+            let xy: Vec<Vec<f64>> =
+                gram.xy.iter().map(|xy| alive.iter().map(|j| xy[*j]).collect()).collect();
+            let size = sizes(&solve(|| gather(&gram.s, &alive), &xy, ridge)?);
+            let next = ((1.0 - self.params.drop) * alive.len() as f64).ceil() as usize;
+            let next = next.min(alive.len() - 1).max(k);
+            // What rounding leaves between the weights of copies.
+            let same = same(gram).max(10.0 * f64::EPSILON / ridge);
+            let mut stays = vec![true; alive.len()];
+            for at in weakest(&size, alive.len() - next, same) {
+                gone(alive[at]);
+                stays[at] = false;
+            }
+            let mut stays = stays.into_iter();
+            alive.retain(|_| stays.next().unwrap_or(false));
+        }
+        Ok(alive)
+    }
+}
+
+impl Extract for AnnealedRidge {
+    fn name(&self) -> &'static str {
+        "annealed-ridge"
+    }
+
+    fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
+        self.eliminate(gram, k, |_| {})
+    }
+
+    fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
+        let mut order = Vec::with_capacity(gram.p());
+        let last = self.eliminate(gram, 1, |place| order.push(place))?;
+        order.extend(last);
+        order.reverse();
+        order.truncate(most);
+        Ok(order)
+    }
+
+    fn params(&self) -> Vec<(&'static str, Value)> {
+        let ridge = self.params.ridge.map_or(Value::from("gcv"), Value::from);
+        vec![("ridge", ridge), ("drop", self.params.drop.into()), ("cool", self.params.cool.into())]
+    }
+
+    fn many_outputs(&self) -> bool {
+        true
+    }
+
+    fn notes(&self, gram: &Gram) -> Result<Vec<(&'static str, Value)>> {
+        Ok(vec![("ridge", self.ridge(gram).into())])
+    }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "annealed-ridge",
+    "backward elimination with exact ridge solves, the ridge by generalised cross-validation",
+    "p^2 flops a row; 2.5 p^3 an extraction",
+    "this project, after Sun and Barbu, arXiv 1803.11521",
+    &[
+        SettingInfo {
+            name: "ridge",
+            default: "gcv",
+            help: "ridge on correlations, a number of at least 0, or gcv",
+        },
+        SettingInfo {
+            name: "drop",
+            default: "0.1",
+            help: "share of the features let go in a stage",
+        },
+        SettingInfo {
+            name: "cool",
+            default: "0",
+            help: "power of the share left by which the ridge falls; try 0.5 if features correlate",
+        },
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+        SHARED[3],
+        SHARED[4],
+    ],
+    make,
+)
+.promising(Promises::CROSS_VALIDATED);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = AnnealedRidgeParams {
+        ridge: match spec.settings.get("ridge").map(String::as_str) {
+            Some("gcv") => None,
+            _ => optional(spec, "ridge")?,
+        },
+        drop: spec.get("drop", 0.1, "above 0 and below 1")?,
+        cool: spec.get("cool", 0.0, "at least 0 and at most 1")?,
+    };
+    let extract = AnnealedRidge::new(params)?;
+    build(spec, problem, extract, budget)
+}

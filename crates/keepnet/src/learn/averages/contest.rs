@@ -1,0 +1,279 @@
+//! Least squares or logistic, whichever predicts rows set aside better.
+//!
+//! ```text
+//! every fifth row is set aside; the latest 2,048 of them and up to 256 more are held, older ones
+//! are learnt from
+//! log-loss of a f + b on the rows held, a and b fitted to them, for either model;  the lesser wins
+//! the winner is fitted again with the rows held
+//! ```
+//!
+//! Both are judged by models of the other rows; the two numbers `a, b` put least squares, whose
+//! margins are no log-odds, on the same footing. Rows count by their weights. Memory: two running
+//! averages, a third while the winner is fitted, and 2,304 rows.
+
+use std::cell::OnceCell;
+
+use serde::{Deserialize, Serialize};
+
+use super::averaged::{Averaged, AveragedParams, check_aside, set_aside};
+use super::extract::Extract;
+use super::fit::{Fit, Held};
+use super::irls::{Working, sigmoid};
+use super::logistic::{Logistic, check_rows};
+use super::path::Choose;
+use super::running::check_target;
+use super::running::{GRID, RunningAverages};
+use super::sound::refuse_unless;
+use crate::data::row::{Row, RowBlock, RowProblem};
+use crate::error::Result;
+use crate::learn::RowLearner;
+use crate::run::budget::Budget;
+use crate::run::snapshot::{self, Snapshot};
+use crate::select::Status;
+use crate::selection::Selection;
+
+/// Whole blocks of rows set aside that are held.
+const HELD: usize = 8;
+
+/// Two learners and the rows that judge them.
+pub(crate) struct Contest {
+    squared: Averaged,
+    logistic: Logistic,
+    aside: Aside,
+    verdict: OnceCell<Verdict>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Aside {
+    rows: u64,
+    /// The latest blocks, oldest first; the last is under way.
+    blocks: Vec<RowBlock>,
+}
+
+/// The winner, fitted to every row.
+struct Verdict {
+    logistic: bool,
+    /// Log-loss of least squares and of the logistic model.
+    losses: [f64; 2],
+    fit: Fit,
+}
+
+impl Contest {
+    pub(crate) fn new(
+        problem: &RowProblem,
+        params: AveragedParams,
+        (first, second): (Box<dyn Extract>, Box<dyn Extract>),
+        budget: Budget,
+    ) -> Result<Self> {
+        problem.check()?;
+        let numbers = Logistic::numbers(problem)?;
+        let params = AveragedParams { choose: Choose::Bic, ..params };
+        let plain = AveragedParams { logistic: false, ..params };
+        let p = problem.features();
+        budget.check(
+            2 * Averaged::need(problem, &params)
+                + RunningAverages::bytes_for(p, 1, params.averages.half)
+                + Working::bytes_for(p)
+                + 8 * ((HELD + 1) * GRID * p) as u64,
+            "two running averages",
+        )?;
+        let make =
+            |problem, params, extract| Averaged::new(problem, params, extract, Budget::unlimited());
+        let squared = make(problem.clone(), plain, first)?;
+        let inner = Box::new(make(numbers, params, second)?);
+        let logistic = Logistic::new(problem.clone(), inner, params.averages.forget);
+        let aside = Aside { rows: 0, blocks: Vec::new() };
+        Ok(Self { squared, logistic, aside, verdict: OnceCell::new() })
+    }
+
+    /// Log-loss of both models on the rows held, after calibration.
+    fn losses(&self) -> Result<[f64; 2]> {
+        let learners: [&dyn RowLearner; 2] = [&self.squared, &self.logistic];
+        let mut losses = [0.0; 2];
+        for (learner, loss) in learners.into_iter().zip(&mut losses) {
+            let (mut f, mut y, mut w) = (Vec::new(), Vec::new(), Vec::new());
+            for block in &self.aside.blocks {
+                for row in block.rows() {
+                    let mut out = [0.0];
+                    learner.predict(row, &mut out)?;
+                    f.push(out[0]);
+                }
+                y.extend_from_slice(block.y());
+                w.extend_from_slice(block.weight());
+            }
+            *loss = calibrated_loss(&f, &y, &w);
+        }
+        Ok(losses)
+    }
+
+    /// The learner that wins, least squares on a draw, fitted to all rows.
+    fn verdict(&self) -> Result<&Verdict> {
+        if let Some(verdict) = self.verdict.get() {
+            return Ok(verdict);
+        }
+        let held = self.aside.blocks.iter().map(RowBlock::len).sum::<usize>();
+        check_aside(held as u64, self.aside.rows)?;
+        let losses = self.losses()?;
+        let logistic = losses[1] < losses[0];
+        let mut rows = RowBlock::new(self.aside.blocks[0].features(), held);
+        for block in &self.aside.blocks {
+            for (i, row) in block.rows().enumerate() {
+                rows.push(row, block.y()[i], block.weight()[i])?;
+            }
+        }
+        let fit = match logistic {
+            true => self.logistic.fit_with(Some(&rows))?,
+            false => self.squared.fit_with(Some(&rows))?,
+        };
+        Ok(self.verdict.get_or_init(|| Verdict { logistic, losses, fit }))
+    }
+}
+
+/// The least mean log-loss of `a f + b` on classes 0 and 1, by damped Newton steps.
+fn calibrated_loss(f: &[f64], y: &[f64], weight: &[f64]) -> f64 {
+    let most = weight.iter().copied().fold(0.0, f64::max);
+    let total = weight.iter().map(|w| w / most).sum::<f64>();
+    let share: Vec<f64> = weight.iter().map(|w| w / most / total).collect();
+    let mean = f.iter().zip(&share).map(|(f, w)| w * f).sum::<f64>();
+    let square = f.iter().zip(&share).map(|(f, w)| w * (f - mean).powi(2)).sum::<f64>();
+    let sd = square.sqrt().max(1e-300);
+    let unit: Vec<f64> = f.iter().map(|f| (f - mean) / sd).collect();
+    let loss = |a: f64, b: f64| {
+        let one = |((u, y), w): ((&f64, &f64), &f64)| {
+            let m = (a * u + b) * (2.0 * y - 1.0);
+            w * ((-m).max(0.0) + (-m.abs()).exp().ln_1p())
+        };
+        unit.iter().zip(y).zip(&share).map(one).sum::<f64>()
+    };
+    let (mut a, mut b) = (0.0, 0.0);
+    for _ in 0..50 {
+        // A little of the identity keeps separable classes from running away.
+        let (mut ga, mut gb, mut haa, mut hab, mut hbb) = (1e-6 * a, 0.0, 1e-6, 0.0, 1e-6);
+        for ((u, y), w) in unit.iter().zip(y).zip(&share) {
+            let s = sigmoid(a * u + b);
+            let (r, h) = (w * (s - y), w * s * (1.0 - s));
+            (ga, gb) = (ga + r * u, gb + r);
+            (haa, hab, hbb) = (haa + h * u * u, hab + h * u, hbb + h);
+        }
+        let det = haa * hbb - hab * hab;
+        let (da, db) = ((hbb * ga - hab * gb) / det, (haa * gb - hab * ga) / det);
+        let (now, mut step) = (loss(a, b), 1.0);
+        while step > 1e-6 && loss(a - step * da, b - step * db) > now {
+            step /= 2.0;
+        }
+        (a, b) = (a - step * da, b - step * db);
+        if step * (da.abs() + db.abs()) < 1e-9 {
+            break;
+        }
+    }
+    loss(a, b)
+}
+
+impl RowLearner for Contest {
+    fn learn_block(&mut self, rows: &RowBlock) -> Result<()> {
+        check_rows(rows, self.aside.rows)?;
+        let mut here = RowBlock::new(rows.features(), rows.len());
+        for (i, row) in rows.rows().enumerate() {
+            let (y, weight) = (rows.y()[i], rows.weight()[i]);
+            let at = self.aside.rows + i as u64;
+            if !set_aside(at) {
+                here.push(row, y, weight)?;
+                continue;
+            }
+            let blocks = &mut self.aside.blocks;
+            if blocks.last().is_none_or(|block| block.room() == 0) {
+                blocks.push(RowBlock::new(rows.features(), GRID));
+            }
+            if let Some(block) = blocks.last_mut() {
+                block.push(row, y, weight)?;
+            }
+            // The oldest rows held have judged enough; in the order of rows, whatever the blocks.
+            if blocks.len() > HELD && blocks.last().is_some_and(|block| block.room() == 0) {
+                let old = blocks.remove(0);
+                for part in [&here, &old] {
+                    self.squared.learn_block(part)?;
+                    self.logistic.learn_block(part)?;
+                }
+                here.reset(rows.len());
+            }
+        }
+        self.squared.learn_block(&here)?;
+        self.logistic.learn_block(&here)?;
+        self.aside.rows += rows.len() as u64;
+        self.verdict.take();
+        Ok(())
+    }
+
+    fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
+        self.verdict()?.fit.model.predict(x, out);
+        Ok(())
+    }
+
+    fn selection(&self) -> Result<Selection> {
+        let Verdict { logistic, losses, fit } = self.verdict()?;
+        let mut selection = match logistic {
+            true => self.logistic.shown(fit, self.aside.rows),
+            false => self.squared.shown(fit, self.aside.rows),
+        };
+        selection.metrics.push(("holdout_loss_squared", losses[0].into()));
+        selection.metrics.push(("holdout_loss_logistic", losses[1].into()));
+        Ok(selection)
+    }
+
+    fn status(&self) -> Status {
+        let (a, b) = (self.squared.status(), self.logistic.status());
+        Status { bytes: a.bytes + b.bytes, ..b }
+    }
+}
+
+impl Snapshot for Contest {
+    fn save(&self) -> Result<Vec<u8>> {
+        snapshot::encode(&(self.squared.save()?, self.logistic.save()?, &self.aside))
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let (squared, logistic, aside): (Vec<u8>, Vec<u8>, Aside) = snapshot::decode(state)?;
+        let p = self.logistic.features();
+        let block = |block: &RowBlock| {
+            let rows = block.y().iter().zip(block.weight());
+            block.sound()
+                && block.features() == p
+                && block.limit() == GRID
+                && rows.into_iter().all(|(y, w)| check_target(2, *y, *w, 0).is_ok())
+        };
+        let last = aside.blocks.len().saturating_sub(1);
+        let full = aside.blocks[..last].iter().all(|block| block.room() == 0);
+        let sound = aside.blocks.len() <= HELD + 1 && aside.rows < 1 << 60;
+        refuse_unless(sound && full && aside.blocks.iter().all(block))?;
+        self.squared.restore(&squared)?;
+        self.logistic.restore(&logistic)?;
+        self.aside = aside;
+        self.verdict.take();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calibration_ignores_scale_and_offset_and_meets_known_losses() {
+        // No information: log 2. Perfect order: near 0. Scale and offset do not matter.
+        let y = [0.0, 1.0, 0.0, 1.0];
+        assert!((calibrated_loss(&[1.0, 1.0, 2.0, 2.0], &y, &[1.0; 4]) - 2.0f64.ln()).abs() < 1e-6);
+        assert!(calibrated_loss(&[-1.0, 3.0, -2.0, 5.0], &y, &[1.0; 4]) < 0.01);
+        let (f, y) = ([0.1, 0.4, 0.35, 0.8, 0.2], [0.0, 0.0, 1.0, 1.0, 1.0]);
+        let moved = f.map(|f| 100.0 * f - 7.0);
+        let plain = calibrated_loss(&f, &y, &[1.0; 5]);
+        assert!((plain - calibrated_loss(&moved, &y, &[1e-9; 5])).abs() < 1e-6);
+        // A weight of 2 is a row twice.
+        let twice = calibrated_loss(
+            &[0.1, 0.4, 0.4, 0.35, 0.8, 0.2],
+            &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0],
+            &[1.0; 6],
+        );
+        assert!((calibrated_loss(&f, &y, &[1.0, 2.0, 1.0, 1.0, 1.0]) - twice).abs() < 1e-9);
+        assert!((plain - twice).abs() > 1e-3);
+    }
+}

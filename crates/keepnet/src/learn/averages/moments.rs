@@ -1,0 +1,301 @@
+//! The finished part of running averages: second moments, and how a block or another joins them.
+//!
+//! The recurrences are at the head of [`super::running`].
+
+use serde::{Deserialize, Serialize};
+
+use super::means::Means;
+use super::product::Product;
+use crate::data::row::{Row, RowBlock, margin};
+use crate::numeric::kernel;
+use crate::numeric::packed::Packed;
+use crate::numeric::row_loops;
+
+/// The finished part: everything but the rows of the block under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Moments {
+    pub(crate) rows: u64,
+    /// Weights are summed over this power of two, which is near the first of them, so that no
+    /// square of a weight leaves the range of an f64; 0 before the first row.
+    pub(crate) unit: f64,
+    pub(crate) weight: f64,
+    pub(crate) weight2: f64,
+    pub(crate) mean_x: Means,
+    pub(crate) mean_y: Means,
+    pub(crate) xx: Packed,
+    /// One vector an output.
+    pub(crate) xy: Vec<Vec<f64>>,
+    pub(crate) yy: Vec<f64>,
+    /// Sparse rows were summed as they are, less this: `xx` is not centred.
+    pub(crate) raw: Option<Shift>,
+    /// Some product was rounded to f32.
+    pub(crate) narrow: bool,
+}
+
+/// What is taken from sparse rows before they are multiplied: the values of the first row in the
+/// features that every row of the first block has. A feature with an offset is stored in every
+/// row; one that is often zero has a mean no larger than its deviation, and needs no shift.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Shift {
+    pub(crate) index: Vec<u32>,
+    pub(crate) value: Vec<f64>,
+    pub(crate) y: Vec<f64>,
+}
+
+/// Features that are centred at a time: their line stays in cache on its way into the strips.
+const LINE: usize = 256;
+/// Rows whose lines are multiplied by the target together.
+const TOGETHER: usize = 8;
+/// Sizes of which an f32 holds every product: those of a feature's largest value in a block.
+const NARROW: std::ops::RangeInclusive<f64> = 1e-16..=1e17;
+
+/// What one block adds, apart from its second moments.
+pub(crate) struct Sums {
+    /// Weights over the unit, by age.
+    pub(crate) row_weight: Vec<f64>,
+    pub(crate) weight: f64,
+    pub(crate) weight2: f64,
+    pub(crate) mean_x: Means,
+    pub(crate) mean_y: Means,
+    /// How far each feature goes from its first value in the block; empty for sparse rows.
+    pub(crate) far: Vec<f64>,
+    pub(crate) decay: f64,
+}
+
+impl Moments {
+    /// Whether f32 holds the products of a block: neither too large nor, as squares, too small.
+    pub(crate) fn fits_narrow(&self, sums: &Sums) -> bool {
+        let most = sums.row_weight.iter().copied().fold(0.0, f64::max).sqrt();
+        let joint = (self.weight * sums.weight / (self.weight + sums.weight)).sqrt();
+        let fits = |far: &f64| *far == 0.0 || NARROW.contains(&(far * most));
+        let near = |d: &f64| joint * d.abs() <= *NARROW.end();
+        sums.far.iter().all(fits) && sums.mean_x.minus(&self.mean_x).iter().all(near)
+    }
+
+    /// One block of dense rows: the recurrence of the module's head.
+    pub(crate) fn update<T: Product>(&mut self, block: &RowBlock, classes: usize, sums: &Sums) {
+        let (p, b) = (self.mean_x.len(), block.len());
+        self.age(sums.decay);
+        let joint = usize::from(self.weight > 0.0);
+        let f = (self.weight * sums.weight / (self.weight + sums.weight)).sqrt();
+        let apart = sums.mean_x.minus(&self.mean_x);
+        let y = self.targets(block, classes, sums, f);
+        let rows = b + joint;
+        let xy = &mut self.xy;
+        self.xx.update(rows, sums.decay, |strips: &mut [T]| {
+            for from in (0..p).step_by(LINE) {
+                let part = from..p.min(from + LINE);
+                let mut lines = [[T::default(); LINE]; TOGETHER];
+                for first in (0..rows).step_by(TOGETHER) {
+                    let some = first..rows.min(first + TOGETHER);
+                    for (i, line) in some.clone().zip(&mut lines) {
+                        let out = &mut line[..part.len()];
+                        match i < b {
+                            true => {
+                                let root = sums.row_weight[i].sqrt();
+                                centre_row(block.row(i), &part, &sums.mean_x, root, out);
+                            }
+                            false => {
+                                let apart = &apart[part.clone()];
+                                let pairs = out.iter_mut().zip(apart);
+                                pairs.for_each(|(out, d)| *out = T::narrow(f * d));
+                            }
+                        }
+                        let whole = part.len().next_multiple_of(T::WIDTH);
+                        deal(&line[..whole], from * rows + i * T::WIDTH, rows, strips);
+                    }
+                    let x = lines.each_ref().map(|line| &line[..part.len()]);
+                    for (xy, y) in xy.iter_mut().zip(&y) {
+                        let xy = &mut xy[part.clone()];
+                        kernel::add_combination(&y[some.clone()], &x[..some.len()], xy);
+                    }
+                }
+            }
+        });
+        self.absorb(sums, b as u64, &apart);
+    }
+
+    /// The targets of a block, centred and weighted, and after them how far its mean is from the
+    /// one so far, where there is one; their squares join `yy`.
+    fn targets(&mut self, block: &RowBlock, classes: usize, sums: &Sums, f: f64) -> Vec<Vec<f64>> {
+        let apart = sums.mean_y.minus(&self.mean_y);
+        let mut out = Vec::with_capacity(self.yy.len());
+        for (output, apart) in apart.iter().enumerate() {
+            let (high, low) = (sums.mean_y.high[output], sums.mean_y.low[output]);
+            let centred =
+                |(y, w): (&f64, &f64)| w.sqrt() * ((margin(classes, *y, output) - high) - low);
+            let mut y: Vec<f64> = block.y().iter().zip(&sums.row_weight).map(centred).collect();
+            if self.weight > 0.0 {
+                y.push(f * apart);
+            }
+            self.yy[output] += y.iter().map(|y| y * y).sum::<f64>();
+            out.push(y);
+        }
+        out
+    }
+
+    /// One block of sparse rows from which the shift was taken, summed raw.
+    pub(crate) fn scatter(&mut self, block: &RowBlock, classes: usize, sums: &Sums) {
+        self.age(sums.decay);
+        self.xx.scatter(block, &sums.row_weight, sums.decay);
+        let shift = self.raw.as_ref().map_or(&[][..], |shift| &shift.y);
+        for ((row, y), w) in block.rows().zip(block.y()).zip(&sums.row_weight) {
+            for output in 0..self.yy.len() {
+                let y = margin(classes, *y, output) - shift[output];
+                self.yy[output] += w * y * y;
+                row.axpy(w * y, &mut self.xy[output]);
+            }
+        }
+        let apart = sums.mean_x.minus(&self.mean_x);
+        self.absorb(sums, block.len() as u64, &apart);
+    }
+
+    pub(crate) fn age(&mut self, decay: f64) {
+        if decay != 1.0 {
+            self.weight *= decay;
+            self.weight2 *= decay * decay;
+            self.yy.iter_mut().for_each(|v| *v *= decay);
+            self.xy.iter_mut().flatten().for_each(|v| *v *= decay);
+        }
+    }
+
+    fn absorb(&mut self, sums: &Sums, rows: u64, apart: &[f64]) {
+        let total = self.weight + sums.weight;
+        if self.weight == 0.0 {
+            (self.mean_x, self.mean_y) = (sums.mean_x.clone(), sums.mean_y.clone());
+        } else {
+            let share = sums.weight / total;
+            self.mean_x.step(share, apart);
+            let apart = sums.mean_y.minus(&self.mean_y);
+            self.mean_y.step(share, &apart);
+        }
+        self.weight = total;
+        self.weight2 += sums.weight2;
+        self.rows += rows;
+    }
+
+    /// Turns raw sums into centred ones.
+    pub(crate) fn centre(&mut self) {
+        let Some(shift) = self.raw.take() else { return };
+        if self.rows == 0 {
+            return;
+        }
+        let mut from = vec![0.0; self.mean_x.len()];
+        shift.index.iter().zip(&shift.value).for_each(|(j, v)| from[*j as usize] = *v);
+        let mean = self.mean_x.less(&from);
+        self.xx.rank_one(-self.weight, &mean);
+        self.xx.lift_diagonal();
+        for (output, mean_y) in self.mean_y.less(&shift.y).iter().enumerate() {
+            kernel::axpy(-self.weight * mean_y, &mean, &mut self.xy[output]);
+            self.yy[output] = (self.yy[output] - self.weight * mean_y * mean_y).max(0.0);
+        }
+    }
+
+    /// Adds what another has seen; both are centred.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if other.weight == 0.0 {
+            return;
+        }
+        if self.weight == 0.0 {
+            self.unit = other.unit;
+        }
+        // A power of two: the other's sums in this one's unit lose no digit.
+        let unit = other.unit / self.unit;
+        let theirs = other.weight * unit;
+        let total = self.weight + theirs;
+        let (f, share) = (self.weight * theirs / total, theirs / total);
+        let d = other.mean_x.minus(&self.mean_x);
+        let dy = other.mean_y.minus(&self.mean_y);
+        self.xx.add(unit, &other.xx);
+        self.xx.rank_one(f, &d);
+        for output in 0..self.yy.len() {
+            kernel::axpy(unit, &other.xy[output], &mut self.xy[output]);
+            kernel::axpy(f * dy[output], &d, &mut self.xy[output]);
+            self.yy[output] += unit * other.yy[output] + f * dy[output] * dy[output];
+        }
+        if self.weight == 0.0 {
+            (self.mean_x, self.mean_y) = (other.mean_x.clone(), other.mean_y.clone());
+        } else {
+            self.mean_x.step(share, &d);
+            self.mean_y.step(share, &dy);
+        }
+        self.weight = total;
+        self.weight2 += unit * unit * other.weight2;
+        self.rows += other.rows;
+        self.narrow |= other.narrow;
+    }
+}
+
+impl Shift {
+    /// That of a first block of sparse rows.
+    pub(crate) fn of(block: &RowBlock, classes: usize, outputs: usize) -> Self {
+        let mut shift = Self::default();
+        let Some(first) = block.rows().next() else { return shift };
+        first.each(|j, x| {
+            shift.index.push(j as u32);
+            shift.value.push(x);
+        });
+        for row in block.rows().skip(1) {
+            let Row::Sparse { index, .. } = row else { continue };
+            let kept = shift.index.iter().zip(&shift.value);
+            (shift.index, shift.value) =
+                kept.filter(|(j, _)| index.binary_search(j).is_ok()).unzip();
+        }
+        shift.y = (0..outputs).map(|output| margin(classes, block.y()[0], output)).collect();
+        shift
+    }
+
+    /// The rows of a block less the shift; `None` where it shifts nothing.
+    pub(crate) fn taken_from(&self, block: &RowBlock) -> Option<RowBlock> {
+        if self.index.is_empty() {
+            return None;
+        }
+        let mut out = RowBlock::new(block.features(), block.len());
+        let (mut index, mut value) = (Vec::new(), Vec::new());
+        for (i, row) in block.rows().enumerate() {
+            index.clear();
+            value.clear();
+            let mut mine = self.index.iter().zip(&self.value).peekable();
+            row.each(|j, x| {
+                while let Some((at, shift)) = mine.next_if(|(at, _)| (**at as usize) < j) {
+                    index.push(*at);
+                    value.push(-shift);
+                }
+                let shift = mine.next_if(|(at, _)| **at as usize == j).map_or(0.0, |(_, v)| *v);
+                index.push(j as u32);
+                value.push(x - shift);
+            });
+            for (at, shift) in mine {
+                index.push(*at);
+                value.push(-shift);
+            }
+            let row = Row::Sparse { index: &index, value: &value };
+            out.push(row, block.y()[i], block.weight()[i]).expect("the features ascend");
+        }
+        Some(out)
+    }
+}
+
+/// Features `part` of a row, centred and scaled.
+fn centre_row<T: Product>(
+    row: Row<'_>,
+    part: &std::ops::Range<usize>,
+    mean: &Means,
+    root: f64,
+    out: &mut [T],
+) {
+    let (high, low) = (&mean.high[part.clone()], &mean.low[part.clone()]);
+    match row {
+        Row::F32(x) => row_loops::centre(root, &x[part.clone()], high, low, out),
+        Row::F64(x) => row_loops::centre(root, &x[part.clone()], high, low, out),
+        Row::Sparse { .. } => unreachable!("dense averages store their rows dense"),
+    }
+}
+
+/// Writes a line of features into their strips, which begin `rows` strip rows apart.
+fn deal<T: Product>(line: &[T], first: usize, rows: usize, strips: &mut [T]) {
+    let places = (first..).step_by(rows * T::WIDTH);
+    for (piece, at) in line.chunks(T::WIDTH).zip(places) {
+        strips[at..at + T::WIDTH].copy_from_slice(piece);
+    }
+}

@@ -1,0 +1,96 @@
+//! Online elastic net: `min 1/2 b'S b - s'b + lambda |b|_1 + l2/2 |b|^2`, then least squares.
+//!
+//! ```text
+//! b_j <- soft(g_j + b_j, lambda) / (1 + l2)          coordinate descent of `descent`
+//! ```
+//!
+//! scikit-learn's `ElasticNet(alpha, l1_ratio)` on standardised features is `lambda = alpha
+//! l1_ratio`, `l2 = alpha (1 - l1_ratio)`. Source: Zou and Hastie 2005; Sun and Barbu, arXiv
+//! 1803.11521, whose tables `l2 = 0.01` reproduces (the slides state no value).
+
+use super::gram::Gram;
+use super::ols::check_ridge;
+use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda};
+use super::penalty::{Penalty, Shape};
+use super::settings::{SHARED, build, info, optional};
+use crate::data::row::RowProblem;
+use crate::error::Result;
+use crate::learn::RowLearner;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::run::budget::Budget;
+use crate::selection::Value;
+
+/// Settings of [`Oelnet`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OelnetParams {
+    /// Weight of `|b|^2 / 2`, at least 0.
+    pub l2: f64,
+    /// A penalty that fixes the size of the model; `None` asks for `k`.
+    pub lambda: Option<f64>,
+}
+
+impl Default for OelnetParams {
+    fn default() -> Self {
+        Self { l2: 0.01, lambda: None }
+    }
+}
+
+/// The elastic net on running averages.
+#[derive(Clone, Copy, Debug)]
+pub struct Oelnet {
+    params: OelnetParams,
+    penalty: Penalty,
+}
+
+impl Oelnet {
+    /// Checks the settings.
+    pub fn new(params: OelnetParams) -> Result<Self> {
+        check_ridge(params.l2)?;
+        check_lambda(params.lambda)?;
+        Ok(Self { params, penalty: Penalty { shape: Shape::Lasso, l2: params.l2 } })
+    }
+
+    /// The standardised elastic-net weights at `lambda`, before any refit.
+    #[must_use]
+    pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
+        self.walk().weights(gram, lambda)
+    }
+}
+
+impl Walks for Oelnet {
+    fn walk(&self) -> Walk {
+        let (solver, lambda) = (Solver::Cd, self.params.lambda);
+        Walk { name: "oelnet", penalty: self.penalty, solver, lambda }
+    }
+
+    fn shown(&self) -> Vec<(&'static str, Value)> {
+        vec![("l2", self.params.l2.into())]
+    }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "oelnet",
+    "the elastic net on running averages",
+    "p^2 flops a row; a walk along lambda",
+    "Zou and Hastie 2005; Sun and Barbu, arXiv 1803.11521",
+    &[
+        SettingInfo { name: "l2", default: "0.01", help: "weight of the squared norm" },
+        LAMBDA,
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+        SHARED[3],
+        SHARED[4],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OelnetParams {
+        l2: spec.get("l2", 0.01, "a number of at least 0")?,
+        lambda: optional(spec, "lambda")?,
+    };
+    let extract = Oelnet::new(params)?;
+    build(spec, problem, extract, budget)
+}

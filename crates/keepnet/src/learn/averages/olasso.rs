@@ -1,0 +1,98 @@
+//! Online lasso: `min 1/2 b'S b - s'b + lambda |b|_1`, then least squares on what is left.
+//!
+//! ```text
+//! k given: the first k features of the lasso path (solver=lars), or the walk of `descent`
+//! lambda given: the features with a weight at that lambda
+//! ```
+//!
+//! Weights are standardised, lambda is in units of the target, as in scikit-learn's `Lasso` on
+//! standardised features. Cost `p k` a feature with LARS. Source: Sun and Barbu, arXiv
+//! 1803.11521, whose solver is `solver=ista`; LARS and coordinate descent solve the same problem.
+
+use super::gram::Gram;
+use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_size, check_solver};
+use super::penalty::{Penalty, Shape};
+use super::settings::{SHARED, build, info, optional};
+use crate::data::row::RowProblem;
+use crate::error::Result;
+use crate::learn::RowLearner;
+use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::run::budget::Budget;
+use crate::selection::Value;
+
+/// Settings of [`Olasso`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OlassoParams {
+    /// How the problem is solved.
+    pub solver: Solver,
+    /// A penalty that fixes the size of the model; `None` asks for `k`.
+    pub lambda: Option<f64>,
+}
+
+impl Default for OlassoParams {
+    fn default() -> Self {
+        Self { solver: Solver::Lars, lambda: None }
+    }
+}
+
+/// The lasso on running averages.
+#[derive(Clone, Copy, Debug)]
+pub struct Olasso {
+    params: OlassoParams,
+}
+
+const PENALTY: Penalty = Penalty { shape: Shape::Lasso, l2: 0.0 };
+
+impl Olasso {
+    /// Checks the settings.
+    pub fn new(params: OlassoParams) -> Result<Self> {
+        check_lambda(params.lambda)?;
+        check_solver(params.solver, params.lambda)?;
+        Ok(Self { params })
+    }
+
+    /// The standardised lasso weights at `lambda`, before any refit.
+    #[must_use]
+    pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
+        self.walk().weights(gram, lambda)
+    }
+}
+
+impl Walks for Olasso {
+    fn walk(&self) -> Walk {
+        let (solver, lambda) = (self.params.solver, self.params.lambda);
+        Walk { name: "olasso", penalty: PENALTY, solver, lambda }
+    }
+
+    fn shown(&self) -> Vec<(&'static str, Value)> {
+        vec![("solver", self.params.solver.name().into())]
+    }
+}
+
+/// The registry's entry.
+pub const INFO: MethodInfo = info(
+    "olasso",
+    "the lasso on running averages",
+    "p^2 flops a row; k p a feature",
+    "Sun and Barbu, arXiv 1803.11521; Efron et al. 2004",
+    &[
+        SettingInfo { name: "solver", default: "lars", help: "lars, cd, or ista as published" },
+        LAMBDA,
+        SHARED[0],
+        SHARED[1],
+        SHARED[2],
+        SHARED[3],
+        SHARED[4],
+    ],
+    make,
+);
+
+fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
+    let params = OlassoParams {
+        solver: spec.get("solver", Solver::Lars, "lars, cd or ista")?,
+        lambda: optional(spec, "lambda")?,
+    };
+    check_size(params.solver, spec.k)?;
+    let extract = Olasso::new(params)?;
+    build(spec, problem, extract, budget)
+}

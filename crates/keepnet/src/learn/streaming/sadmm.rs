@@ -1,0 +1,100 @@
+//! Stochastic ADMM for the lasso split `x = z`: what `opg-sadmm` and `rda-sadmm` share.
+//!
+//! ```text
+//! z <- soft(x - u / rho, lambda / rho);   u <- u - rho (x - z);   the model is z
+//! ```
+//!
+//! Every coordinate moves at every row, gradient or not, so rows cost O(p), sparse or dense. Where
+//! rows are standardised there is an intercept, neither penalised nor constrained; the published
+//! form, which `standardise=false` gives, has none.
+
+use serde::{Deserialize, Serialize};
+
+use super::baseline::{loss_of, positive, standardised};
+use super::stream::loss_at;
+use crate::data::row::{Row, RowProblem};
+use crate::error::Result;
+use crate::learn::averages::penalty::soft;
+use crate::loss::LossKind;
+use crate::registry::{MethodSpec, SettingInfo};
+use crate::selection::Value;
+
+/// The split's variables and settings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Split {
+    pub(crate) x: Vec<f64>,
+    pub(crate) z: Vec<f64>,
+    pub(crate) u: Vec<f64>,
+    b0: Option<f64>,
+    pub(crate) t: u64,
+    pub(crate) rate: f64,
+    pub(crate) rho: f64,
+    lambda: f64,
+    pub(crate) loss: LossKind,
+}
+
+impl Split {
+    /// At zero; `rate` and `rho` are the defaults.
+    pub(crate) fn new(
+        spec: &MethodSpec,
+        problem: &RowProblem,
+        rate: f64,
+        rho: f64,
+    ) -> Result<Self> {
+        let zeros = || vec![0.0; problem.features()];
+        Ok(Self {
+            x: zeros(),
+            z: zeros(),
+            u: zeros(),
+            b0: standardised(spec)?.then_some(0.0),
+            t: 0,
+            rate: positive(spec, "rate", rate, rate)?,
+            rho: positive(spec, "rho", rho, rho)?,
+            lambda: positive(spec, "lambda", 1e-3, 1e-3)?,
+            loss: loss_of(spec, problem)?,
+        })
+    }
+
+    /// The slope at the row, with the weight, and the clock one further.
+    pub(crate) fn slope(&mut self, y: f64, weight: f64, f: f64) -> f64 {
+        self.t += 1;
+        weight * loss_at(self.loss, f, y).1
+    }
+
+    /// The steps in `z` and `u`.
+    pub(crate) fn balance(&mut self) {
+        let (rho, threshold) = (self.rho, self.lambda / self.rho);
+        for ((x, z), u) in self.x.iter().zip(&mut self.z).zip(&mut self.u) {
+            *z = soft(x - *u / rho, threshold);
+            *u -= rho * (x - *z);
+        }
+    }
+
+    pub(crate) fn margin(&self, row: Row<'_>) -> f64 {
+        row.dot(&self.x) + self.intercept()
+    }
+
+    pub(crate) fn intercept(&self) -> f64 {
+        self.b0.unwrap_or(0.0)
+    }
+
+    /// Moves the intercept, where there is one.
+    pub(crate) fn move_intercept(&mut self, to: impl FnOnce(f64) -> f64) {
+        self.b0 = self.b0.map(to);
+    }
+
+    pub(crate) fn sound(&self, features: usize) -> bool {
+        [&self.x, &self.z, &self.u].iter().all(|v| v.len() == features)
+    }
+
+    pub(crate) fn params(&self) -> Vec<(&'static str, Value)> {
+        vec![("rate", self.rate.into()), ("rho", self.rho.into()), ("lambda", self.lambda.into())]
+    }
+}
+
+/// Penalty of the constraint.
+pub(crate) const RHO: SettingInfo =
+    SettingInfo { name: "rho", default: "1 (opg), 0.1 (rda)", help: "weight of the constraint" };
+/// Penalty of the weights.
+pub(crate) const LAMBDA: SettingInfo =
+    SettingInfo { name: "lambda", default: "0.001", help: "penalty, above 0" };

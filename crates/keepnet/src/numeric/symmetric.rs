@@ -1,0 +1,153 @@
+//! A symmetric matrix in f32, half of it stored, for methods that multiply by it many times.
+//!
+//! ```text
+//! y_i = sum_j s_ij x_j     row i left of the diagonal serves y_i and every y_j, j < i, at once
+//! ```
+//!
+//! Rows go in bands of four: a band holds the columns left of its square on the diagonal and the
+//! square itself, whole, so that a product is one loop over vectors in which `x` and `y` are read
+//! and written once for four rows. Rows are filled up with zeros to whole bands. A product reads
+//! `2 p^2` bytes, a quarter of what a full f64 matrix would take, and sums in f64; each sum has its
+//! own fixed order.
+
+use super::kernel::Element;
+use super::lanczos::largest_eigenvalue;
+use super::simd::{Vector, on_best};
+use crate::learn::averages::gram::Gram;
+
+/// Rows of a band, and columns of a step.
+const BAND: usize = 4;
+
+/// The bands, one after another; row after row within each.
+pub(crate) struct Symmetric {
+    p: usize,
+    s: Vec<f32>,
+}
+
+/// Where band `b` starts: the bands before have `4 (4 b' + 4)` entries each.
+fn start(b: usize) -> usize {
+    BAND * BAND * (b * (b + 1) / 2)
+}
+
+impl Symmetric {
+    /// The correlations of a Gram.
+    pub(crate) fn of(gram: &Gram) -> Self {
+        Self::from(gram.p(), |i, out| {
+            out.iter_mut().zip(gram.column(i)).for_each(|(out, s)| *out = *s as f32);
+        })
+    }
+
+    /// `fill` writes the first entries of row `i`, as many as there is room for or fewer.
+    fn from(p: usize, mut fill: impl FnMut(usize, &mut [f32])) -> Self {
+        let bands = p.div_ceil(BAND);
+        let mut s = vec![0.0; start(bands)];
+        for i in 0..p {
+            let (band, row) = (i / BAND, i % BAND);
+            let length = BAND * (band + 1);
+            let from = start(band) + row * length;
+            fill(i, &mut s[from..from + length.min(p)]);
+        }
+        Self { p, s }
+    }
+
+    /// Rows and columns.
+    pub(crate) fn p(&self) -> usize {
+        self.p
+    }
+
+    /// Length of the vectors of a product: `p` filled up to whole bands.
+    pub(crate) fn width(&self) -> usize {
+        self.p.next_multiple_of(BAND)
+    }
+
+    /// The rows and columns `keep`, ascending.
+    pub(crate) fn keep(&mut self, keep: &[usize]) {
+        let old = std::mem::take(&mut self.s);
+        let row = |i: usize| {
+            let length = BAND * (i / BAND + 1);
+            &old[start(i / BAND) + i % BAND * length..][..length]
+        };
+        *self = Self::from(keep.len(), |i, out| {
+            let from = row(keep[i]);
+            // Of the square on the diagonal the part to the right may lie in another band.
+            let (left, right) = out.split_at_mut(i + 1);
+            left.iter_mut().zip(keep).for_each(|(out, j)| *out = from[*j]);
+            right.iter_mut().zip(&keep[i + 1..]).for_each(|(out, j)| *out = row(*j)[keep[i]]);
+        });
+    }
+
+    /// `y = S x`; both have [`Symmetric::width`] entries, those of `x` beyond `p` zero.
+    pub(crate) fn times(&self, x: &[f64], y: &mut [f64]) {
+        debug_assert!(x.len() == self.width() && y.len() == self.width());
+        on_best!(v => product(v, &self.s, x, y));
+    }
+
+    /// The largest eigenvalue, estimated from above; at least 1, which the unit diagonal guarantees.
+    pub(crate) fn largest_eigenvalue(&self) -> f64 {
+        largest_eigenvalue(self.p, self.width(), |x, y| self.times(x, y)).max(1.0)
+    }
+}
+
+/// Every band: its rows times `x`, and its part left of the diagonal, turned, times the band's
+/// own `x`.
+#[inline(always)]
+fn product<V: Vector>(v: V, s: &[f32], x: &[f64], y: &mut [f64]) {
+    let (x, y) = (x.as_chunks::<BAND>().0, y.as_chunks_mut::<BAND>().0);
+    let mut rest = s.as_chunks::<BAND>().0;
+    for band in 0..x.len() {
+        let (rows, tail) = rest.split_at(BAND * (band + 1));
+        rest = tail;
+        let (a, rows) = rows.split_at(band + 1);
+        let (b, rows) = rows.split_at(band + 1);
+        let (c, d) = rows.split_at(band + 1);
+        let f = x[band].map(|x| v.splat(x));
+        let mut sums = [v.splat(0.0); BAND];
+        let left = a[..band].iter().zip(&b[..band]).zip(&c[..band]).zip(&d[..band]);
+        for ((((a, b), c), d), (x, y)) in left.zip(x.iter().zip(y.iter_mut())) {
+            let (a, b) = (f32::load(v, a), f32::load(v, b));
+            let (c, d) = (f32::load(v, c), f32::load(v, d));
+            let x = v.load64(x);
+            sums[0] = v.fma(a, x, sums[0]);
+            sums[1] = v.fma(b, x, sums[1]);
+            sums[2] = v.fma(c, x, sums[2]);
+            sums[3] = v.fma(d, x, sums[3]);
+            let first = v.fma(b, f[1], v.fma(a, f[0], v.load64(y)));
+            *y = v.store(v.fma(d, f[3], v.fma(c, f[2], first)));
+        }
+        let own = v.load64(&x[band]);
+        for (sum, row) in sums.iter_mut().zip([a, b, c, d]) {
+            *sum = v.fma(f32::load(v, &row[band]), own, *sum);
+        }
+        for (y, sum) in y[band].iter_mut().zip(sums) {
+            let [a, b, c, d] = v.store(sum);
+            *y = (a + b) + (c + d);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_the_plain_one_before_and_after_rows_left() {
+        // The plain sum over the Gram's own entries, rounded to f32 as the matrix is.
+        let gram = crate::learn::testing::gram(80, 43, 4);
+        let mut matrix = Symmetric::of(&gram);
+        let mut alive: Vec<usize> = (0..43).collect();
+        for _ in 0..4 {
+            let mut x: Vec<f64> = (0..alive.len()).map(|i| (i as f64).sin()).collect();
+            x.resize(matrix.width(), 0.0);
+            let mut y = vec![9.0; x.len()];
+            matrix.times(&x, &mut y);
+            for (i, y) in alive.iter().zip(&y) {
+                let entry = |j: &usize| f64::from(gram.column(*i)[*j] as f32);
+                let plain: f64 = alive.iter().zip(&x).map(|(j, x)| entry(j) * x).sum();
+                assert!((plain - y).abs() < 1e-12, "row {i}: {y} for {plain}");
+            }
+            let keep: Vec<usize> = (0..alive.len()).filter(|i| i % 3 != 1).collect();
+            matrix.keep(&keep);
+            alive = keep.iter().map(|i| alive[*i]).collect();
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What runs a method: the drivers, what they record, and what is saved of them.
+
+pub mod budget;
+pub mod driver;
+pub(crate) mod log;
+mod observer;
+mod pins;
+mod pushed;
+pub mod row_driver;
+pub mod row_filter;
+pub mod snapshot;
+pub mod verdict;
+
+pub use budget::Budget;
+pub use driver::{Driver, Lane, LaneReport, RunOptions, RunReport};
+pub use log::{Dropped, TracePoint};
+pub use observer::{Decision, Flow, Observer, Progress, Quiet};
+pub use pushed::Pushed;
+pub use row_driver::{RowDriver, RowObserver, RowOptions, RowReport};
+pub use row_filter::{RowCounts, RowFilter, RowMissing};
+pub use snapshot::Snapshot;

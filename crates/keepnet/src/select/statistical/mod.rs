@@ -1,0 +1,9 @@
+//! Methods that test each feature against the target and the features kept.
+
+pub mod alpha_investing;
+pub mod group_saola;
+pub mod ogfs;
+pub mod osfs;
+pub mod rules;
+pub mod saola;
+pub mod shelf;

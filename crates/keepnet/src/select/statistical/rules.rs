@@ -1,0 +1,240 @@
+//! What the statistical methods share: rules, settings, and measures by name.
+
+use crate::data::target::Problem;
+use crate::error::{Error, Result};
+use crate::measure::lofs::{LofsFisherZ, LofsSu};
+use crate::measure::{FisherZ, Measure, MeasureKind, Mi, Su};
+use crate::registry::{MethodSpec, SettingInfo};
+use crate::select::ColumnSelector;
+use crate::selection::Value;
+
+/// Whose rules decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// The paper's algorithms.
+    Paper,
+    /// The LOFS library's, with its arithmetic.
+    Lofs,
+}
+
+impl Rules {
+    /// The name in settings and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Lofs => "lofs",
+        }
+    }
+
+    /// The setting `rules`.
+    pub fn parse(spec: &MethodSpec) -> Result<Self> {
+        match spec.settings.get("rules").map_or("paper", String::as_str) {
+            "paper" => Ok(Self::Paper),
+            "lofs" => Ok(Self::Lofs),
+            other => Err(Error::param("rules", other, "paper or lofs")),
+        }
+    }
+}
+
+/// Strengths closer than this are equal by the paper's rules: rounding must not decide a tie.
+pub(crate) const TIE: f64 = 1e-12;
+
+/// When a strength between two features makes one of them redundant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pairwise {
+    max: bool,
+    // `t = bound` is enough.
+    equal_strength: bool,
+    // A newcomer with the score of a kept feature can be dropped for it.
+    equal_score: bool,
+    tie: f64,
+}
+
+impl Pairwise {
+    pub(crate) fn new<M: Measure>(rules: Rules, max: bool, measure: &M) -> Self {
+        let lofs = rules == Rules::Lofs;
+        Self {
+            max,
+            equal_strength: measure.ties_count() && !lofs,
+            equal_score: lofs && measure.name() == "fisher-z",
+            tie: if lofs { 0.0 } else { TIE },
+        }
+    }
+
+    /// Whether score `a` is above score `b`.
+    pub(crate) fn above(&self, a: f64, b: f64) -> bool {
+        a > b + self.tie
+    }
+
+    /// Whether a strength between the two could remove the newcomer.
+    pub(crate) fn newcomer_loses(&self, newcomer: f64, kept: f64) -> bool {
+        self.above(kept, newcomer) || (self.equal_score && newcomer == kept)
+    }
+
+    /// Whether any strength could decide between these scores.
+    pub(crate) fn open(&self, newcomer: f64, kept: f64) -> bool {
+        self.above(newcomer, kept) || self.newcomer_loses(newcomer, kept)
+    }
+
+    pub(crate) fn bound(&self, a: f64, b: f64) -> f64 {
+        if self.max { a.max(b) } else { a.min(b) }
+    }
+
+    pub(crate) fn reaches(&self, t: f64, bound: f64) -> bool {
+        if self.equal_strength { t >= bound - self.tie } else { t > bound + self.tie }
+    }
+}
+
+/// What happens when the kept set reaches its budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFull {
+    /// The run ends with an error.
+    Error,
+    /// The weakest feature is let go.
+    Evict,
+}
+
+impl OnFull {
+    /// The setting `on-full`.
+    pub fn parse(spec: &MethodSpec) -> Result<Self> {
+        match spec.settings.get("on-full").map_or("error", String::as_str) {
+            "error" => Ok(Self::Error),
+            "evict" => Ok(Self::Evict),
+            other => Err(Error::param("on-full", other, "error or evict")),
+        }
+    }
+
+    /// The name in settings and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Evict => "evict",
+        }
+    }
+}
+
+pub(crate) const RULES: SettingInfo = SettingInfo {
+    name: "rules",
+    default: "paper",
+    help: "paper, or lofs for the rules and arithmetic of the authors' library",
+};
+pub(crate) const MEASURE: SettingInfo = SettingInfo {
+    name: "measure",
+    default: "auto",
+    help: "su, mi or fisher-z; auto is su where every column is an integer, bool or code",
+};
+pub(crate) const DELTA: SettingInfo = SettingInfo {
+    name: "delta",
+    default: "0",
+    help: "su and mi: a feature is relevant above this strength",
+};
+pub(crate) const ALPHA: SettingInfo =
+    SettingInfo { name: "alpha", default: "0.01", help: "level of the tests, between 0 and 1" };
+pub(crate) const BINS: SettingInfo = SettingInfo {
+    name: "bins",
+    default: "none",
+    help: "equal-frequency bins for columns with more levels, 2 to 256",
+};
+pub(crate) const ON_FULL: SettingInfo = SettingInfo {
+    name: "on-full",
+    default: "error",
+    help: "at the memory budget: error, or evict to let the weakest feature go",
+};
+
+/// The measure that `measure` asks for, `discrete` standing for codes under `auto`.
+pub(crate) fn measure_kind(spec: &MethodSpec, discrete: MeasureKind) -> Result<MeasureKind> {
+    let name = spec.settings.get("measure").map_or("auto", String::as_str);
+    let integral = spec.integral || spec.settings.contains_key("bins");
+    MeasureKind::parse(name, integral, discrete)
+}
+
+pub(crate) fn alpha(spec: &MethodSpec) -> Result<f64> {
+    spec.get("alpha", 0.01, "a number between 0 and 1")
+}
+
+pub(crate) fn bins(spec: &MethodSpec) -> Result<Option<usize>> {
+    match spec.settings.get("bins").map(String::as_str) {
+        None | Some("none") => Ok(None),
+        Some(_) => Ok(Some(spec.get("bins", 0, "2 to 256")?)),
+    }
+}
+
+/// Settings of the methods that compare features in pairs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairSettings {
+    pub(crate) rules: Rules,
+    pub(crate) kind: MeasureKind,
+    alpha: f64,
+    delta: f64,
+    bins: Option<usize>,
+}
+
+/// Makes a method of whatever measure was asked for.
+pub(crate) trait WithMeasure {
+    fn with<M: Measure + 'static>(self, measure: M) -> Result<Box<dyn ColumnSelector>>;
+}
+
+impl PairSettings {
+    pub(crate) fn parse(spec: &MethodSpec) -> Result<Self> {
+        Ok(Self {
+            rules: Rules::parse(spec)?,
+            kind: measure_kind(spec, MeasureKind::Su)?,
+            alpha: alpha(spec)?,
+            bins: bins(spec)?,
+            delta: spec.get("delta", 0.0, "a number, at least 0")?,
+        })
+    }
+
+    /// What results show: measure and rules, what is the method's own, and the threshold.
+    pub(crate) fn shown(&self, own: Vec<(&'static str, Value)>) -> Vec<(&'static str, Value)> {
+        let mut shown =
+            vec![("measure", Value::from(self.kind.name())), ("rules", self.rules.name().into())];
+        shown.extend(own);
+        match self.kind {
+            MeasureKind::FisherZ => shown.push(("alpha", self.alpha.into())),
+            _ => shown.push(("delta", self.delta.into())),
+        }
+        shown.extend(self.bins.map(|bins| ("bins", bins.into())));
+        shown
+    }
+
+    /// The method with its measure.
+    pub(crate) fn build(
+        &self,
+        problem: &Problem,
+        method: impl WithMeasure,
+    ) -> Result<Box<dyn ColumnSelector>> {
+        let Self { alpha, delta, bins, .. } = *self;
+        match (self.kind, self.rules) {
+            (MeasureKind::Su, Rules::Paper) => method.with(Su::new(problem, delta, bins)?),
+            (MeasureKind::Mi, Rules::Paper) => method.with(Mi::new(problem, delta, bins)?),
+            (MeasureKind::FisherZ, Rules::Paper) => method.with(FisherZ::new(problem, alpha)?),
+            (MeasureKind::Su, Rules::Lofs) => method.with(LofsSu::new(problem, delta)?),
+            (MeasureKind::FisherZ, Rules::Lofs) => method.with(LofsFisherZ::new(problem, alpha)?),
+            (MeasureKind::Mi | MeasureKind::G2, _) => {
+                let want = "su, mi (rules=paper) or fisher-z";
+                Err(Error::param("measure", self.kind.name(), want))
+            }
+        }
+    }
+}
+
+/// Whether a p-value of a pairwise method is the marginal one of the feature.
+pub(crate) fn marginal(measure: &str, rules: Rules) -> Option<&'static str> {
+    (measure != "su" || rules == Rules::Paper).then_some("marginal")
+}
+
+/// Refuses what a method without a linear model cannot take into account.
+pub(crate) fn no_model(problem: &Problem, method: &str) -> Result<()> {
+    let what = match problem {
+        Problem { offset: Some(_), .. } => "an offset",
+        Problem { covariates, .. } if !covariates.is_empty() => "covariates",
+        _ => return Ok(()),
+    };
+    Err(Error::Unsupported(format!(
+        "{method} compares features with the target and has no model to put {what} in; \
+         use os-plus or alpha-investing, or leave it out"
+    )))
+}

@@ -1,0 +1,90 @@
+//! What the workers kept, put together: one fit on all of it, and what they counted.
+
+use super::{INFO, Tally};
+use crate::data::kept::Kept;
+use crate::error::Result;
+use crate::numeric::inner_product::Frame;
+use crate::numeric::kernel;
+use crate::select::fitted;
+use crate::select::refit::Outputs;
+use crate::select::substitution::os::{DIVERGED, OsParams};
+use crate::selection::{Selection, Value};
+
+/// The shares of all workers, and the centre at the end.
+pub struct Merged<'a> {
+    /// Settings; `k` is that of all workers.
+    pub params: &'a OsParams,
+    /// The rows.
+    pub frame: &'a Frame,
+    /// The targets.
+    pub outputs: &'a Outputs,
+    /// The centre's name.
+    pub centre: &'static str,
+    /// Whether times may stand in the result: where it is the same in every run they may not.
+    pub timed: bool,
+    /// The staleness that was asked for, where one was.
+    pub tau: Option<u64>,
+    /// Columns that the workers keep.
+    pub kept: &'a [&'a Kept],
+    /// What each worker counted.
+    pub tallies: &'a [Tally],
+    /// Features that replaced another.
+    pub substitutions: u64,
+    /// Whether a weight is no number any more.
+    pub diverged: bool,
+    /// The sum of what the workers' weights predict.
+    pub ours: &'a [f64],
+    /// The prediction that the centre holds: the same but for rounding.
+    pub centres: &'a [f64],
+}
+
+/// Fits the kept columns of all workers together and says what is kept.
+pub fn merge(all: Merged<'_>) -> Result<Selection> {
+    let mut selection = fitted::of_columns(all.frame, all.kept, all.outputs)?;
+    selection.method = INFO.name;
+    selection.substitutions = all.substitutions;
+    selection.params = all.params.values(all.outputs.kind);
+    let workers = all.tallies.len();
+    selection.params.push(("centre", all.centre.into()));
+    selection.params.push(("workers", workers.into()));
+    if let Some(tau) = all.tau {
+        selection.params.push(("tau", tau.into()));
+    }
+    selection.metrics = metrics(&all);
+    if all.timed && workers > 1 {
+        let order = "the order of updates is up to the machine: another run may keep another set";
+        selection.warnings.push(order.into());
+    }
+    if all.diverged {
+        selection.warnings.push(DIVERGED.into());
+    }
+    Ok(selection)
+}
+
+fn metrics(all: &Merged<'_>) -> Vec<(&'static str, Value)> {
+    let tallies = all.tallies;
+    let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
+    let list = |of: fn(&Tally) -> f64| Value::List(tallies.iter().map(of).collect());
+    let mean = sum(|t| t.staleness) as f64 / sum(|t| t.dated).max(1) as f64;
+    let stalest = tallies.iter().map(|t| t.stalest).max().unwrap_or(0);
+    let mut out = vec![
+        ("updates", sum(|t| t.updates).into()),
+        ("staleness_mean", mean.into()),
+        ("staleness_max", stalest.into()),
+        ("worker_features", list(|t| t.features as f64)),
+        ("centre_error", apart(all.ours, all.centres).into()),
+    ];
+    if all.timed {
+        out.push(("worker_seconds", list(|t| t.seconds)));
+        out.push(("worker_waiting_seconds", list(|t| t.waiting)));
+        out.push(("worker_idle_seconds", list(|t| t.idle)));
+    }
+    out
+}
+
+/// Distance of two vectors relative to the longer one.
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    let d: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let longest = kernel::dot(a, a).max(kernel::dot(b, b));
+    if longest > 0.0 { (kernel::dot(&d, &d) / longest).sqrt() } else { 0.0 }
+}

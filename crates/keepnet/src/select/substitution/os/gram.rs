@@ -1,0 +1,305 @@
+//! The squared loss through the Gram of the kept set.
+//!
+//! ```text
+//! slope of the kept set:  G w - X_S'y        slope of a newcomer:  <x, X_S> w - <x, y>
+//! ```
+//!
+//! The products `<x, X_S>` of several newcomers are computed at once. Most need not be: an older
+//! gradient and how far the prediction has moved since bound the slope now, and where `eta` times
+//! the bound stays below the least kept weight the newcomer goes, whatever its exact slope. That
+//! costs one dot product; see `anchor.rs`.
+
+use serde::{Deserialize, Serialize};
+
+use super::lagged_gradient::Anchor;
+use super::{Model, Slopes, Trial, Work};
+use crate::data::check::Feature;
+use crate::error::Result;
+use crate::numeric::inner_product::Frame;
+use crate::numeric::kernel;
+use crate::numeric::linalg::Square;
+use crate::run::snapshot::{decode, encode, ensure};
+use crate::select::kept_products::{Against, Rows};
+use crate::select::refit::Outputs;
+
+/// Room for rounding in a bound that must hold.
+const MARGIN: f64 = 1.0 + 1e-9;
+/// Features looked at for company when products are computed.
+const LOOK: usize = 16;
+/// Newcomers whose products are computed together; more would be computed in vain, as the bound
+/// settles most of them by their turn.
+const COMPANY: usize = 4;
+/// Share of the room under the bound that the distance may take once it has been shortened.
+const SHARE: f64 = 0.5;
+/// Bounds that may fail before the gradient is brought up to date for columns whose products are
+/// cheap.
+const PATIENCE: usize = 64;
+
+pub(super) struct GramWork {
+    y: Vec<Vec<f64>>,
+    yy: f64,
+    state: State,
+    block: Block,
+    /// An older gradient of each output, once the kept set is full.
+    anchors: Vec<Anchor>,
+    /// Counts the changes of the anchors.
+    version: u64,
+    /// Bounds that failed since then and were left at that.
+    wasted: usize,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct State {
+    gram: Square,
+    /// `<x, y>` of a slot in output `c` at `slot * outputs + c`.
+    xy: Vec<f64>,
+}
+
+/// What is known of the block under way.
+#[derive(Default)]
+struct Block {
+    rows: Rows,
+    /// Products of the newcomer under consideration.
+    row: Vec<f64>,
+    row_xy: Vec<f64>,
+    /// `G w` of each output.
+    gw: Vec<Vec<f64>>,
+    /// The last bound that was tried: step length and least weight.
+    tried: Option<(f64, f64)>,
+    /// Products of the block's features with the anchors, and of which version.
+    old: Vec<Option<(u64, f64)>>,
+}
+
+impl GramWork {
+    pub(super) fn new(frame: &Frame, outputs: &Outputs) -> Self {
+        let y: Vec<Vec<f64>> = outputs.y.clone();
+        let square = |y: &Vec<f64>| match frame.weight() {
+            Some(v) => y.iter().zip(v).map(|(y, v)| v * y * y).sum::<f64>(),
+            None => kernel::dot(y, y),
+        };
+        let yy = y.iter().map(square).sum::<f64>() / frame.weight_sum();
+        let (state, block) = (State::default(), Block::default());
+        Self { y, yy, state, block, anchors: Vec::new(), version: 0, wasted: 0 }
+    }
+
+    fn gram_times(&self, model: &Model, c: usize, w: &[f64]) -> Vec<f64> {
+        self.state.gram.times(&model.weights(w, c))
+    }
+
+    /// How far the predictions are from the anchors', at most.
+    fn distance(&self, model: &Model) -> f64 {
+        let of = |(c, anchor): (usize, &Anchor)| {
+            anchor.distance(&model.weights(&model.w, c), &self.block.gw[c])
+        };
+        self.anchors.iter().enumerate().map(of).sum()
+    }
+
+    /// The newcomer's total slope at the anchors.
+    fn old(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
+        if let Some((version, old)) = self.block.old[t]
+            && version == self.version
+        {
+            return old;
+        }
+        let old = self.anchors.iter().map(|anchor| anchor.slope(model, x.column()).abs()).sum();
+        self.block.old[t] = Some((self.version, old));
+        old
+    }
+
+    /// The slope at anchors that may be older still: a guess, not a bound.
+    fn likely(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
+        match self.block.old[t] {
+            Some((_, old)) => old,
+            None => self.old(model, t, x),
+        }
+    }
+
+    /// Brings the anchors so near that about `room` is left of the distance.
+    fn approach(&mut self, model: &Model, room: f64) {
+        self.version += 1;
+        let count = self.anchors.len();
+        for (c, anchor) in self.anchors.iter_mut().enumerate() {
+            let w = model.weights(&model.w, c);
+            anchor.approach(model, &self.state.gram, (&self.y[c], &w), room / count as f64);
+        }
+    }
+
+    /// Loads the products of `features[t]`, together with those of the next ones that the bound
+    /// will not settle either.
+    fn load_row(&mut self, model: &Model, t: usize, features: &[Feature<'_>]) {
+        let mut rows = std::mem::take(&mut self.block.rows);
+        let y = std::mem::take(&mut self.y);
+        let targets: Vec<&[f64]> = y.iter().map(Vec::as_slice).collect();
+        let against =
+            Against { frame: &model.frame, kept: &model.kept, scales: &[None], extra: &targets };
+        if !rows.has(t, &features[t]) {
+            let mut group = vec![t];
+            for i in t + 1..features.len().min(t + LOOK) {
+                if group.len() == COMPANY {
+                    break;
+                }
+                let needed = !rows.has(i, &features[i])
+                    && model.kept.slot(features[i].id).is_none()
+                    && self.block.tried.is_none_or(|(eta, least)| {
+                        eta * self.likely(model, i, &features[i]) >= least
+                    });
+                if needed {
+                    group.push(i);
+                }
+            }
+            rows.fill(against, model.clock, features, &group);
+        }
+        let total = model.frame.weight_sum();
+        let row = rows.take(against, model.clock, |slot| model.born[slot], t, &features[t]);
+        self.block.rows = rows;
+        self.y = y;
+        self.block.row = row.kept.iter().map(|raw| raw / total).collect();
+        self.block.row_xy = row.extra.iter().map(|raw| raw / total).collect();
+    }
+}
+
+impl Work for GramWork {
+    fn begin(&mut self, _model: &Model, features: &[Feature<'_>]) {
+        self.block.rows.reset(features.len());
+        self.block.tried = None;
+        self.block.old = vec![None; features.len()];
+    }
+
+    fn kept_slopes(&mut self, model: &Model, out: &mut Slopes) {
+        let count = model.count();
+        self.block.gw = (0..count).map(|c| self.gram_times(model, c, &model.w)).collect();
+        out.kept = (0..model.w.len())
+            .map(|i| self.block.gw[i % count][i / count] - self.state.xy[i])
+            .collect();
+    }
+
+    fn surely_below(
+        &mut self,
+        model: &Model,
+        t: usize,
+        x: &Feature<'_>,
+        eta: f64,
+        least: f64,
+    ) -> bool {
+        if self.anchors.is_empty() {
+            let anchor = |(c, y): (usize, &Vec<f64>)| {
+                Anchor::new(model, &self.state.gram, y, model.weights(&model.w, c))
+            };
+            self.anchors = self.y.iter().enumerate().map(anchor).collect();
+        }
+        self.block.tried = Some((eta, least));
+        let limit = least / (eta * MARGIN);
+        let norm = model.frame.square(&x.stats).sqrt();
+        let old = self.old(model, t, x);
+        if old + norm * self.distance(model) < limit {
+            return true;
+        }
+        if old >= limit {
+            // It most likely comes in: its products will be needed.
+            return false;
+        }
+        if self.block.rows.has(t, x) && self.wasted < PATIENCE {
+            // Its products are there or cheap: a sharper bound would cost more.
+            self.wasted += 1;
+            return false;
+        }
+        self.wasted = 0;
+        self.approach(model, SHARE * (limit - old) / norm);
+        self.old(model, t, x) + norm * self.distance(model) < limit
+    }
+
+    fn newcomer_slope(
+        &mut self,
+        model: &Model,
+        t: usize,
+        features: &[Feature<'_>],
+        out: &mut Slopes,
+    ) {
+        self.load_row(model, t, features);
+        let slope = |c: usize| {
+            kernel::dot(&self.block.row, &model.weights(&model.w, c)) - self.block.row_xy[c]
+        };
+        out.newcomer = (0..model.count()).map(slope).collect();
+    }
+
+    fn curve(&self, model: &Model, x: &Feature<'_>, _c: usize) -> f64 {
+        model.frame.square(&x.stats)
+    }
+
+    fn product(&self, _model: &Model, v: &[f64], _c: usize, _curved: bool) -> Vec<f64> {
+        self.state.gram.times(v)
+    }
+
+    fn change(&mut self, model: &Model, x: &Feature<'_>, slopes: &Slopes, trial: &Trial) -> f64 {
+        let count = model.count();
+        let square = model.frame.square(&x.stats);
+        let mut change = 0.0;
+        for c in 0..count {
+            let d: Vec<f64> = model
+                .weights(&trial.kept, c)
+                .iter()
+                .zip(model.weights(&model.w, c))
+                .map(|(new, old)| new - old)
+                .collect();
+            let gd = self.product(model, &d, c, true);
+            change += kernel::dot(&d, &model.weights(&slopes.kept, c)) + 0.5 * kernel::dot(&d, &gd);
+            if let Some(newcomer) = &trial.newcomer {
+                let w = newcomer[c];
+                change += w * slopes.newcomer[c]
+                    + w * kernel::dot(&self.block.row, &d)
+                    + 0.5 * w * (w * square);
+            }
+        }
+        change
+    }
+
+    fn leaving(&mut self, model: &Model, slot: usize) {
+        self.version += 1;
+        self.anchors.iter_mut().for_each(|anchor| anchor.leave(model, slot));
+    }
+
+    fn put(&mut self, model: &Model, x: &Feature<'_>, slot: usize) {
+        let count = model.count();
+        let square = model.frame.square(&x.stats);
+        let state = &mut self.state;
+        state.gram.reserve(model.kept.len());
+        for other in (0..model.kept.len()).filter(|other| *other != slot) {
+            state.gram.set(slot, other, self.block.row[other]);
+        }
+        state.gram.set(slot, slot, square);
+        state.xy.resize(model.kept.len() * count, 0.0);
+        state.xy[slot * count..(slot + 1) * count].copy_from_slice(&self.block.row_xy);
+        self.anchors.iter_mut().for_each(|anchor| anchor.put(&state.gram, model.kept.len()));
+    }
+
+    fn stepped(&mut self, _model: &Model) {}
+
+    fn stayed(&mut self) {}
+
+    fn loss(&self, model: &Model) -> f64 {
+        let count = model.count();
+        let fit = |c: usize| {
+            let (w, gw) = (model.weights(&model.w, c), self.gram_times(model, c, &model.w));
+            let xy = model.weights(&self.state.xy, c);
+            w.iter().zip(gw).zip(xy).map(|((w, gw), xy)| w * (0.5 * gw - xy)).sum::<f64>()
+        };
+        (0.5 * self.yy + (0..count).map(fit).sum::<f64>()).max(0.0)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.state.gram.bytes() + 16 * self.y.iter().map(|y| y.len() as u64).sum::<u64>()
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&self.state)
+    }
+
+    fn restore(&mut self, state: &[u8], held: usize) -> Result<()> {
+        let state: State = decode(state)?;
+        let fits = state.gram.room(held) && state.xy.len() == held * self.y.len();
+        ensure(fits, "products of other columns")?;
+        self.state = state;
+        self.anchors.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Settings of `os`, and its entry in the registry.
+
+use super::Os;
+use crate::data::target::{Problem, Task};
+use crate::error::{Error, Result};
+use crate::loss::LossKind;
+use crate::numeric::inner_product::Frame;
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::run::budget::Budget;
+use crate::select::ColumnSelector;
+use crate::select::refit::Outputs;
+use crate::selection::Value;
+
+/// The step length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Eta {
+    /// This number.
+    Fixed(f64),
+    /// `c / L`, with `L` the largest eigenvalue of the kept set's Gram divided by W.
+    OverL(f64),
+    /// By the curvature of each feature, guarded so that the loss never rises.
+    Auto,
+}
+
+impl Eta {
+    /// Reads `auto`, a number, or `c/L`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let positive =
+            |text: &str| text.trim().parse().ok().filter(|c: &f64| *c > 0.0 && c.is_finite());
+        let eta = match text.strip_suffix("/L") {
+            _ if text == "auto" => Some(Self::Auto),
+            Some(c) => positive(c).map(Self::OverL),
+            None => positive(text).map(Self::Fixed),
+        };
+        eta.ok_or_else(|| Error::param("eta", text, "auto, a number above 0, or c/L such as 1/L"))
+    }
+
+    fn value(self) -> Value {
+        match self {
+            Self::Fixed(eta) => Value::Float(eta),
+            Self::OverL(c) => Value::Text(format!("{c}/L")),
+            Self::Auto => Value::Text("auto".into()),
+        }
+    }
+}
+
+/// Settings of [`Os`].
+#[derive(Clone, Debug)]
+pub struct OsParams {
+    /// Features to keep, at least 1.
+    pub k: usize,
+    /// Step length.
+    pub eta: Eta,
+    /// The kept set's step is `eta / m`; at least 1.
+    pub m: f64,
+    /// A scan that moved the weights by less, in Euclidean norm, is the last.
+    pub tolerance: f64,
+    /// The loss; by task where `None`: squared for numbers, squared hinge for classes.
+    pub loss: Option<LossKind>,
+    /// Half-width of the tube of the insensitive loss; a tenth of sd(y) where `None`.
+    pub epsilon: Option<f64>,
+    /// Whether there is an intercept, and columns are centred.
+    pub intercept: bool,
+}
+
+impl OsParams {
+    /// The defaults for `k` features.
+    #[must_use]
+    pub fn new(k: usize) -> Self {
+        let (loss, epsilon) = (None, None);
+        Self { k, eta: Eta::Auto, m: 1.0, tolerance: 0.0, loss, epsilon, intercept: true }
+    }
+
+    /// The settings that a user gave, the defaults for the rest.
+    pub fn from_spec(spec: &MethodSpec) -> Result<Self> {
+        let epsilon = match spec.settings.contains_key("epsilon") {
+            true => Some(spec.get("epsilon", 0.0, "a number of at least 0")?),
+            false => None,
+        };
+        Ok(Self {
+            k: spec.need_k()?,
+            eta: spec.settings.get("eta").map_or(Ok(Eta::Auto), |eta| Eta::parse(eta))?,
+            m: spec.get("m", 1.0, "a number of at least 1")?,
+            tolerance: spec.get("tolerance", 0.0, "a number of at least 0")?,
+            loss: spec.loss,
+            epsilon,
+            intercept: spec.get("intercept", true, "true or false")?,
+        })
+    }
+
+    /// The targets: less their mean where the steps are automatic, as they came where the user
+    /// chose them and the published recurrence is wanted.
+    pub fn outputs(&self, problem: &Problem, frame: &Frame) -> Result<Outputs> {
+        let kind = self.loss_for(problem.target.task());
+        match self.eta {
+            Eta::Auto => Outputs::new(problem, kind, self.epsilon, frame),
+            _ => Outputs::as_given(problem, kind, self.epsilon, frame),
+        }
+    }
+
+    /// The loss that was named, or that of the task.
+    #[must_use]
+    pub fn loss_for(&self, task: Task) -> LossKind {
+        self.loss.unwrap_or(match task {
+            Task::Regression => LossKind::Squared,
+            Task::Classification => LossKind::SquaredHinge,
+        })
+    }
+
+    /// Every setting as a result shows it.
+    #[must_use]
+    pub fn values(&self, loss: LossKind) -> Vec<(&'static str, Value)> {
+        vec![
+            ("k", self.k.into()),
+            ("loss", loss.name().into()),
+            ("eta", self.eta.value()),
+            ("m", self.m.into()),
+            ("tolerance", self.tolerance.into()),
+            ("intercept", self.intercept.into()),
+        ]
+    }
+}
+
+/// Settings of this method, and of the asynchronous one among others.
+pub(in crate::select) const SETTINGS: [SettingInfo; 5] = [
+    SettingInfo {
+        name: "eta",
+        default: "auto",
+        help: "step length: auto, a number, or c/L over the kept set's largest eigenvalue",
+    },
+    SettingInfo {
+        name: "m",
+        default: "1",
+        help: "the kept set steps by eta / m; with eta=auto it is not used",
+    },
+    SettingInfo {
+        name: "tolerance",
+        default: "0",
+        help: "stop after a scan that moved the weights by less",
+    },
+    SettingInfo {
+        name: "epsilon",
+        default: "0.1 sd(y)",
+        help: "half-width of the tube of squared-epsilon",
+    },
+    SettingInfo {
+        name: "intercept",
+        default: "true",
+        help: "false leaves columns and target uncentred, as the paper does",
+    },
+];
+
+/// The registry's entry.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "os",
+    stream: Stream::Features,
+    summary: "online substitution, Algorithm 1, exactly as published",
+    tasks: "regression, classification (several classes one against the rest)",
+    cost: "2 n k flops an arrival (squared loss, blocked), 4 n k in one pass (others)",
+    memory: "k columns, O(n) vectors, O(k^2)",
+    paper: "Yang, Fujimaki, Kusumura, Liu, KDD 2016, Algorithm 1",
+    scans: 2,
+    needs_k: true,
+    has_loss: true,
+    settings: &SETTINGS,
+    promises: Promises::ALL,
+    make: Maker::Columns(make),
+};
+
+fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
+    Ok(Box::new(Os::new(OsParams::from_spec(spec)?, problem, budget)?))
+}

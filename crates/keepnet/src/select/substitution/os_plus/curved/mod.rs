@@ -1,0 +1,444 @@
+//! The losses whose curvature moves: squared hinge, logistic, squared epsilon-insensitive.
+//!
+//! Each output has its own model `(w, b)` and inverse curvature
+//!
+//! ```text
+//! H = [X_S, 1]' D [X_S, 1] / W + ridge,   ridge_j = 1e-2 x_j'x_j / W (none on the intercept)
+//! ```
+//!
+//! kept as one swept matrix. After a swap the weights of the quadratic model are taken, then a
+//! safeguarded Newton step at the fresh gradient; a swap that does not lower the penalised loss
+//! is taken back, so the loss never rises. `D` is renewed once the curvature has drifted by
+//! more than [`DRIFT`]; until then a swap costs `O(n k)` and not `O(n k^2)`.
+//!
+//! The quadratic model misjudges rare columns (`line.rs` says why). A newcomer that passes the
+//! first test is followed along its own line: if the loss falls by less than promised, its
+//! curvature is raised to the one that would have promised just that. The cost of removing the
+//! cheapest slots is corrected likewise, by the true rise over the modelled one.
+
+mod newton;
+mod removal;
+
+use serde::{Deserialize, Serialize};
+
+use super::line::Line;
+use super::{Core, OsPlusParams, Theta, theta};
+use crate::data::check::Feature;
+use crate::data::kept::{Kept, KeptSet};
+use crate::data::target::{Covariate, Problem};
+use crate::error::{Error, Result};
+use crate::loss::LossKind;
+use crate::numeric::inner_product::Frame;
+use crate::numeric::linalg::Square;
+use crate::run::snapshot::{decode, encode, ensure};
+use crate::select::kept_products::Row;
+use crate::select::refit::Outputs;
+use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
+
+/// Relative change of the curvature after which it is computed anew.
+const DRIFT: f64 = 0.05;
+const COLLINEAR: f64 = 1e-8;
+/// Share of a gain within which a newcomer ties with a kept column, as its copy does, and stays out:
+/// rounding must not decide.
+const TIE: f64 = 1e-9;
+const HALVINGS: usize = 12;
+
+pub(super) struct Curved {
+    k: usize,
+    ridge: f64,
+    frame: Frame,
+    outputs: Outputs,
+    /// What a slot's removal costs over what the model says, where it was looked at.
+    factors: Vec<Option<f64>>,
+    state: State,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    kept: KeptSet,
+    pinned: usize,
+    born: Vec<u64>,
+    clock: u64,
+    version: u64,
+    substitutions: u64,
+    threshold: f64,
+    theta: Theta,
+    models: Vec<Model>,
+}
+
+/// One output's model. Indices of `swept` and `w` are `0` for the intercept, where there is
+/// one, then the slots.
+#[derive(Clone, Serialize, Deserialize)]
+struct Model {
+    w: Vec<f64>,
+    u: Vec<f64>,
+    g: Vec<f64>,
+    d: Vec<f64>,
+    sum_g: f64,
+    sum_d: f64,
+    swept: Square,
+    value: f64,
+}
+
+impl Curved {
+    pub(super) fn new(
+        params: &OsPlusParams,
+        frame: &Frame,
+        problem: &Problem,
+        kind: LossKind,
+        kept: KeptSet,
+    ) -> Result<Self> {
+        let outputs = Outputs::new(problem, kind, params.epsilon, frame)?;
+        let n = frame.n();
+        let model = Model {
+            w: vec![0.0; usize::from(frame.centred())],
+            u: outputs.start(n),
+            g: vec![0.0; n],
+            d: vec![0.0; n],
+            sum_g: 0.0,
+            sum_d: 0.0,
+            swept: Square::default(),
+            value: 0.0,
+        };
+        let state = State {
+            kept,
+            pinned: 0,
+            born: Vec::new(),
+            clock: 0,
+            version: 0,
+            substitutions: 0,
+            threshold: 0.0,
+            theta: theta(params.theta),
+            models: vec![model; outputs.y.len()],
+        };
+        let (k, ridge, frame) = (params.k, params.ridge, frame.clone());
+        let mut new = Self { k, ridge, frame, outputs, factors: Vec::new(), state };
+        for covariate in &problem.covariates {
+            new.add_covariate(covariate)?;
+        }
+        // Intercept and covariates alone, to the optimum.
+        for _ in 0..20 {
+            new.evaluate()?;
+            (0..new.state.models.len()).for_each(|c| new.newton_step(c));
+        }
+        new.evaluate()?;
+        Ok(new)
+    }
+
+    fn add_covariate(&mut self, covariate: &Covariate) -> Result<()> {
+        let (data, stats) = self.frame.column(&covariate.values);
+        if stats.variance <= 0.0 {
+            let name = &covariate.name;
+            return Err(Error::Data(format!("covariate {name:?} is constant; leave it out")));
+        }
+        self.state.kept.push_covariate(&covariate.name, data, stats)?;
+        self.state.pinned += 1;
+        self.state.born.push(0);
+        self.state.models.iter_mut().for_each(|model| model.w.push(0.0));
+        Ok(())
+    }
+
+    /// 1 where index 0 is the intercept.
+    fn base(&self) -> usize {
+        usize::from(self.frame.centred())
+    }
+
+    fn size(&self) -> usize {
+        self.base() + self.state.kept.len()
+    }
+
+    /// The quadratic model's weights and inverse with a newcomer in and, perhaps, a slot out.
+    fn move_models(&mut self, size: usize, test: &[Tested], out: Option<usize>) {
+        let base = self.base();
+        let mut scratch = Vec::new();
+        for (model, test) in self.state.models.iter_mut().zip(test) {
+            model.swept.reserve(size + 1);
+            for i in 0..size {
+                model.w[i] -= test.d[i] * test.v;
+                model.swept.set(size, i, test.d[i]);
+            }
+            model.w.push(test.v);
+            model.swept.set(size, size, test.schur);
+            model.swept.sweep(size, 1.0, size + 1, &mut scratch);
+            let Some(out) = out else { continue };
+            let q = base + out;
+            let share = model.w[q] / model.swept.at(q, q);
+            for i in 0..=size {
+                model.w[i] -= model.swept.at(i, q) * share;
+            }
+            model.swept.sweep(q, -1.0, size + 1, &mut scratch);
+            model.swept.relocate(size, q, size + 1);
+            model.w.swap_remove(q);
+        }
+    }
+
+    fn renew_threshold(&mut self) {
+        self.factors.clear();
+        self.factors.resize(self.state.kept.len(), None);
+        if !self.full() {
+            return;
+        }
+        let rise = |here: &Self, slot: usize| {
+            let at = here.base() + slot;
+            let of = |model: &Model| model.w[at] * (model.w[at] / -model.swept.at(at, at));
+            here.state.models.iter().map(of).sum::<f64>()
+        };
+        self.state.threshold = self.cheapest(rise).map_or(f64::INFINITY, |(rise, _)| rise);
+    }
+
+    /// The slot whose loss is least once the newcomer is in, where that is below `gain`.
+    fn weakest(&mut self, test: &[Tested], gain: f64) -> Option<usize> {
+        let loss = |here: &Self, slot: usize| {
+            let at = here.base() + slot;
+            let of = |(model, test): (&Model, &Tested)| {
+                let w = model.w[at] - test.d[at] * test.v;
+                w * (w / (test.d[at] * test.d[at] / test.schur - model.swept.at(at, at)))
+            };
+            here.state.models.iter().zip(test).map(of).sum::<f64>()
+        };
+        self.cheapest(loss).filter(|(loss, _)| *loss < gain * (1.0 - TIE)).map(|(_, slot)| slot)
+    }
+
+    /// What each output says of a newcomer; `None` where it adds nothing new.
+    fn tested(
+        &self,
+        feature: &Feature<'_>,
+        marginal: &Marginal,
+        row: &[f64],
+    ) -> Option<Vec<Tested>> {
+        let (total, base, size) = (self.frame.weight_sum(), self.base(), self.size());
+        let count = self.state.models.len();
+        let slots = self.state.kept.slots();
+        let one = |c: usize| {
+            let model = &self.state.models[c];
+            let Along { slope, curve, sum } = marginal.0[c];
+            let mut cross = Vec::with_capacity(size);
+            cross.extend((0..base).map(|_| sum));
+            for (slot, kept) in slots.iter().enumerate() {
+                let mean = self.frame.mean(&kept.stats);
+                cross.push(row[slot * count + c] / total - mean * sum);
+            }
+            let mut d = model.swept.times(&cross);
+            d.iter_mut().for_each(|d| *d = -*d);
+            let schur = curve - crate::numeric::kernel::dot(&cross, &d);
+            let ridge = self.ridge_of(&feature.stats, false);
+            // The ridge alone keeps the complement positive; below it is rounding.
+            (schur > COLLINEAR * ridge.max(curve)).then(|| Tested { v: slope / schur, d, schur })
+        };
+        (0..count).map(one).collect()
+    }
+
+    /// Takes a newcomer in, perhaps in the place of a slot, and corrects the weights.
+    fn enter(
+        &mut self,
+        feature: &Feature<'_>,
+        test: &[Tested],
+        out: Option<usize>,
+    ) -> Result<Option<Kept>> {
+        let size = self.size();
+        let gone = match out {
+            Some(slot) => Some(self.state.kept.replace(slot, feature)?),
+            None => {
+                self.state.kept.push(feature)?;
+                self.state.born.push(0);
+                None
+            }
+        };
+        self.move_models(size, test, out);
+        self.state.clock += 1;
+        let slot = out.unwrap_or(self.state.kept.len() - 1);
+        self.state.born[slot] = self.state.clock;
+        for c in 0..self.state.models.len() {
+            let u = self.predict(&self.state.models[c].w);
+            self.renew_slopes(c, u);
+            self.newton_step(c);
+        }
+        Ok(gone)
+    }
+
+    /// Swaps `out` for the newcomer if that lowers the loss; the slot's old column if it did.
+    fn swap(&mut self, feature: &Feature<'_>, test: &[Tested], out: usize) -> Result<Option<Kept>> {
+        let (before, models) = (self.total_value(), self.state.models.clone());
+        let gone = self.enter(feature, test, Some(out))?;
+        if self.total_value() < before {
+            return Ok(gone);
+        }
+        self.state.models = models;
+        if let Some(gone) = gone {
+            self.state.kept.put_back(out, gone)?;
+        }
+        Ok(None)
+    }
+
+    /// After the model changed: curvature where it drifted, threshold, a new version.
+    fn settle(&mut self) -> Result<()> {
+        if !self.finite() {
+            return Err(Error::overflow("the weights"));
+        }
+        let mut renewed = false;
+        for c in 0..self.state.models.len() {
+            renewed |= self.renew_curvature(c, false)?;
+        }
+        if renewed {
+            self.all_stale();
+        }
+        self.state.version += 1;
+        self.renew_threshold();
+        Ok(())
+    }
+
+    fn all_stale(&mut self) {
+        self.state.clock += 1;
+        let clock = self.state.clock;
+        self.state.born.iter_mut().for_each(|born| *born = clock);
+    }
+}
+
+impl Core for Curved {
+    fn kept(&self) -> &KeptSet {
+        &self.state.kept
+    }
+
+    fn marginal(&self, feature: &Feature<'_>, _product: Option<f64>) -> Marginal {
+        let total = self.frame.weight_sum();
+        let mean = self.frame.mean(&feature.stats);
+        let ridge = self.ridge_of(&feature.stats, false);
+        let along = |model: &Model| {
+            let (xg, xd, xxd) = feature.column().slope_curve(&model.g, &model.d);
+            let square = xxd - 2.0 * mean * xd + mean * mean * model.sum_d;
+            Along {
+                slope: -(xg - mean * model.sum_g) / total,
+                curve: square.max(0.0) / total + ridge,
+                sum: (xd - mean * model.sum_d) / total,
+            }
+        };
+        Marginal(self.state.models.iter().map(along).collect())
+    }
+
+    fn full(&self) -> bool {
+        self.state.kept.len() - self.state.pinned >= self.k
+    }
+
+    fn rejects(&self, marginal: &Marginal) -> bool {
+        self.full() && marginal.gain() < self.state.theta.value() * self.state.threshold
+    }
+
+    fn confirms(&self, feature: &Feature<'_>, marginal: &mut Marginal) -> bool {
+        let ridge = self.ridge_of(&feature.stats, false);
+        for (c, Along { slope, curve, .. }) in marginal.0.iter_mut().enumerate() {
+            let slope = *slope;
+            let hoped = 0.5 * slope * (slope / *curve);
+            let fall = self.line(c, feature).fall(slope, *curve, ridge);
+            if !Line::believed(fall, hoped) {
+                *curve *= hoped / fall.max(1e-9 * hoped);
+            }
+        }
+        !self.rejects(marginal)
+    }
+
+    fn scales(&self) -> Vec<Option<&[f64]>> {
+        self.state.models.iter().map(|model| Some(model.d.as_slice())).collect()
+    }
+
+    fn targets(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
+
+    fn version(&self) -> u64 {
+        self.state.version
+    }
+
+    fn born(&self, slot: usize) -> u64 {
+        self.state.born[slot]
+    }
+
+    fn clock(&self) -> u64 {
+        self.state.clock
+    }
+
+    fn full_test(
+        &mut self,
+        feature: &Feature<'_>,
+        marginal: &Marginal,
+        row: &Row,
+    ) -> Result<Outcome> {
+        let Some(test) = self.tested(feature, marginal, &row.kept) else {
+            return Ok(Outcome::dropped(Reason::Weak));
+        };
+        let gain: f64 = test.iter().map(|t| t.v * (t.v * t.schur)).sum();
+        let own: f64 = test.iter().zip(&marginal.0).map(|(t, along)| t.schur / along.curve).sum();
+        self.state.theta.note(own / test.len() as f64);
+        let mut outcome = Outcome::new(Verdict::Kept);
+        outcome.score = Some(0.5 * gain);
+        if feature.pinned || !self.full() {
+            self.enter(feature, &test, None)?;
+            self.state.pinned += usize::from(feature.pinned);
+        } else {
+            let swapped = match self.weakest(&test, gain) {
+                Some(out) => self.swap(feature, &test, out)?,
+                None => None,
+            };
+            let Some(gone) = swapped else {
+                outcome.verdict = Verdict::Dropped(Reason::Weak);
+                return Ok(outcome);
+            };
+            self.state.substitutions += 1;
+            outcome.evicted.extend(gone.id);
+        }
+        self.settle()?;
+        Ok(outcome)
+    }
+
+    fn model(&self) -> Vec<usize> {
+        (0..self.state.kept.len()).collect()
+    }
+
+    fn tests(&self) -> u64 {
+        self.state.theta.tests()
+    }
+
+    fn status(&self) -> Status {
+        let matrices: u64 = self.state.models.iter().map(|model| model.swept.bytes()).sum();
+        Status {
+            kept: self.state.kept.len() - self.state.pinned,
+            loss: Some(self.total_value()),
+            substitutions: self.state.substitutions,
+            bytes: self.state.kept.bytes()
+                + matrices
+                + 32 * (self.frame.n() * self.state.models.len()) as u64,
+        }
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&self.state)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let budget = self.state.kept.budget().clone();
+        let mut state: State = decode(state)?;
+        let n = self.frame.n();
+        state.kept = std::mem::take(&mut state.kept).resumed(budget, n)?;
+        let (held, size) = (state.kept.len(), self.base() + state.kept.len());
+        ensure(state.born.len() == held && state.pinned <= held, "weights of other columns")?;
+        ensure(state.models.len() == self.outputs.y.len(), "models of other outputs")?;
+        for model in &state.models {
+            let rows = [&model.u, &model.g, &model.d].iter().all(|v| v.len() == n);
+            ensure(rows, "predictions of other rows")?;
+            let fits = model.w.len() == size && model.swept.sound(size);
+            ensure(fits, "weights of other columns")?;
+        }
+        ensure(state.theta.follows(&self.state.theta), "another theta")?;
+        self.state = state;
+        self.factors = vec![None; self.state.kept.len()];
+        Ok(())
+    }
+}
+
+/// One output's view of a newcomer.
+struct Tested {
+    /// Its weight if it joined.
+    v: f64,
+    /// `A <X_S, x>`, intercept included.
+    d: Vec<f64>,
+    schur: f64,
+}

@@ -1,0 +1,112 @@
+//! Goes through a block feature by feature, with the heavy products computed ahead.
+//!
+//! Marginals come with the block, computed when its columns were checked; once the residual
+//! changed, those of the next features are computed anew on all threads. Products with the kept
+//! set are computed for several promising features at once, old marginals telling which. Both are
+//! only ever brought forward: at a feature's turn the numbers are those that computing them then
+//! would give, digit for digit.
+
+use rayon::prelude::*;
+
+use super::Core;
+use crate::data::check::Feature;
+use crate::error::Result;
+use crate::numeric::inner_product::Frame;
+use crate::select::kept_products::{Against, Rows, TOGETHER};
+use crate::select::{Marginal, Outcome, Reason, Verdict};
+
+/// Marginals that threads compute ahead just after the residual changed, and at most.
+const AHEAD: (usize, usize) = (8, 128);
+
+pub(super) fn offer(
+    core: &mut dyn Core,
+    rows: &mut Rows,
+    frame: &Frame,
+    features: &[Feature<'_>],
+    out: &mut Vec<Outcome>,
+) -> Result<()> {
+    let mut ahead = Ahead::new(core, features);
+    rows.reset(features.len());
+    for t in 0..features.len() {
+        if core.kept().slot(features[t].id).is_some() {
+            out.push(Outcome::new(Verdict::Held));
+            continue;
+        }
+        ahead.reach(core, features, t);
+        let mut marginal = ahead.marginals[t].1.take().expect("reach computed it");
+        let weak = core.rejects(&marginal) || !core.confirms(&features[t], &mut marginal);
+        if weak && !features[t].pinned {
+            let mut outcome = Outcome::dropped(Reason::Weak);
+            outcome.marginal = Some(0.5 * marginal.gain());
+            out.push(outcome);
+            continue;
+        }
+        let (scales, extra) = (core.scales(), core.targets());
+        let against = Against { frame, kept: core.kept(), scales: &scales, extra: &extra };
+        if !rows.has(t, &features[t]) {
+            let group = promising(core, features, &ahead, rows, t);
+            rows.fill(against, core.clock(), features, &group);
+        }
+        let row = rows.take(against, core.clock(), |slot| core.born(slot), t, &features[t]);
+        let mut outcome = core.full_test(&features[t], &marginal, &row)?;
+        outcome.marginal = Some(0.5 * marginal.gain());
+        out.push(outcome);
+    }
+    Ok(())
+}
+
+/// Marginals of the features to come, each with the version of the residual it is for.
+struct Ahead {
+    version: u64,
+    width: usize,
+    marginals: Vec<(u64, Option<Marginal>)>,
+}
+
+impl Ahead {
+    fn new(core: &dyn Core, features: &[Feature<'_>]) -> Self {
+        let marginals = features.iter().map(|feature| match &feature.glance {
+            Some(glance) => (glance.version, Some(glance.marginal.clone())),
+            None => (0, None),
+        });
+        Self { version: core.version(), width: AHEAD.0, marginals: marginals.collect() }
+    }
+
+    fn reach(&mut self, core: &dyn Core, features: &[Feature<'_>], t: usize) {
+        let version = core.version();
+        if version != self.version {
+            (self.version, self.width) = (version, AHEAD.0);
+        }
+        if self.marginals[t].0 == version && self.marginals[t].1.is_some() {
+            return;
+        }
+        let parallel = rayon::current_num_threads() > 1;
+        // One thread gains nothing by computing what the next substitution may undo.
+        let end = if parallel { features.len().min(t + self.width) } else { t + 1 };
+        self.width = AHEAD.1.min(2 * self.width);
+        let one = |(feature, out): (&Feature<'_>, &mut (u64, Option<Marginal>))| {
+            *out = (version, Some(core.marginal(feature, None)));
+        };
+        let (features, out) = (&features[t..end], &mut self.marginals[t..end]);
+        if parallel {
+            features.par_iter().zip(out).for_each(one);
+        } else {
+            features.iter().zip(out).for_each(one);
+        }
+    }
+}
+
+/// The feature at `t` and the next ones that would be tested too, by what is known of them.
+fn promising(
+    core: &dyn Core,
+    features: &[Feature<'_>],
+    ahead: &Ahead,
+    rows: &Rows,
+    t: usize,
+) -> Vec<usize> {
+    let later = (t + 1..features.len()).filter(|i| {
+        !rows.has(*i, &features[*i])
+            && ahead.marginals[*i].1.as_ref().is_some_and(|m| !core.rejects(m))
+            && core.kept().slot(features[*i].id).is_none()
+    });
+    std::iter::once(t).chain(later.take(TOGETHER - 1)).collect()
+}

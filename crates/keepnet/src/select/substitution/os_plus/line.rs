@@ -1,0 +1,232 @@
+//! A curved loss along one column, evaluated and not modelled.
+//!
+//! The quadratic model of the loss is good where a column touches many rows a little, and bad
+//! where it touches few rows much: a row that the model is sure of has next to no curvature, so
+//! a rare feature seems to cost nothing to remove, or to promise more than the loss can give.
+//! Following the true loss along the column costs a look at its rows. Where nearly all of them
+//! have one value, as the zeros of a sparse column, these feel its mean only, so little that their
+//! quadratic model is exact enough. Which value that is does not hang on where zero is: a shift of
+//! the column changes nothing.
+
+use crate::data::column::Column;
+use crate::loss::Loss;
+
+/// Share of the hoped-for fall of the loss at which the quadratic model is believed.
+const TRUSTED: f64 = 0.9;
+const STEPS: usize = 8;
+/// Share of the rows, by weight, that one value must have: not one that small counts come to.
+const COMMON: f64 = 0.9017;
+
+/// One output's state that a line runs through.
+pub(super) struct Place<'a> {
+    pub(super) loss: &'a dyn Loss,
+    pub(super) u: &'a [f64],
+    pub(super) y: &'a [f64],
+    pub(super) weight: Option<&'a [f64]>,
+    pub(super) total: f64,
+    /// Slopes and curvatures of the rows, and their sums.
+    pub(super) g: &'a [f64],
+    pub(super) d: &'a [f64],
+    pub(super) sum_g: f64,
+    pub(super) sum_d: f64,
+    /// Whether a constant added to a column changes nothing.
+    pub(super) centred: bool,
+}
+
+/// The loss along one column, from the current prediction.
+pub(super) struct Line<'a> {
+    loss: &'a dyn Loss,
+    /// Centred value, margin, target and weight of the rows that are followed.
+    rows: Vec<(f64, f64, f64, f64)>,
+    /// Centred value of the others, and the sums of their slopes and curvatures.
+    common: f64,
+    off_g: f64,
+    off_d: f64,
+    total: f64,
+    start: f64,
+}
+
+/// The value of nearly all rows, where there is one: the majority vote of Boyer and Moore, by
+/// weight, and a count. Rows that the column does not store are zeros.
+fn common(place: &Place<'_>, x: Column<'_>) -> Option<f64> {
+    let weight = |i: usize| place.weight.map_or(1.0, |v| v[i]);
+    let mut stored = 0.0;
+    x.each(|i, _| stored += weight(i));
+    let zeros = (place.total - stored).max(0.0);
+    let (mut value, mut lead) = (0.0, zeros);
+    x.each(|i, here| {
+        let v = weight(i);
+        if here == value {
+            lead += v;
+        } else if lead >= v {
+            lead -= v;
+        } else {
+            (value, lead) = (here, v - lead);
+        }
+    });
+    let mut has = if value == 0.0 { zeros } else { 0.0 };
+    x.each(|i, here| has += if here == value { weight(i) } else { 0.0 });
+    let modelled = has > COMMON * place.total && (place.centred || value == 0.0);
+    modelled.then_some(value)
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(place: &Place<'a>, x: Column<'_>, mean: f64) -> Self {
+        let common = common(place, x);
+        let mut rows = Vec::new();
+        let (mut off_g, mut off_d, mut start) = (place.sum_g, place.sum_d, 0.0);
+        let mut follow = |i: usize, value: f64| {
+            off_g -= place.g[i];
+            off_d -= place.d[i];
+            let v = place.weight.map_or(1.0, |v| v[i]);
+            rows.push((value - mean, place.u[i], place.y[i], v));
+            start += v * place.loss.at(place.u[i], place.y[i]).0;
+        };
+        match common {
+            Some(0.0) => x.each(|i, value| {
+                if value != 0.0 {
+                    follow(i, value);
+                }
+            }),
+            _ => {
+                let mut values = vec![0.0; place.u.len()];
+                x.fill(&mut values);
+                let followed = |(_, value): &(usize, &f64)| Some(**value) != common;
+                let there = values.iter().enumerate().filter(followed);
+                there.for_each(|(i, value)| follow(i, *value));
+            }
+        }
+        if common.is_none() {
+            // What rounding left of the sums belongs to no row.
+            (off_g, off_d) = (0.0, 0.0);
+        }
+        let common = common.map_or(0.0, |value| value - mean);
+        Self { loss: place.loss, rows, common, off_g, off_d, total: place.total, start }
+    }
+
+    /// Change of the loss at `t` times the column, its slope and curvature there, over W.
+    fn at(&self, t: f64) -> (f64, f64, f64) {
+        let shift = self.common * t;
+        let mut sums = (
+            shift * (self.off_g + 0.5 * shift * self.off_d) - self.start,
+            self.common * (self.off_g + shift * self.off_d),
+            self.common * self.common * self.off_d,
+        );
+        for (x, u, y, v) in &self.rows {
+            let (value, slope, curve) = self.loss.at(u + t * x, *y);
+            sums = (sums.0 + v * value, sums.1 + v * slope * x, sums.2 + v * curve * x * x);
+        }
+        (sums.0 / self.total, sums.1 / self.total, sums.2 / self.total)
+    }
+
+    /// Rise of the penalised loss if a weight `w` on the column became 0.
+    pub(super) fn removal(&self, w: f64, ridge: f64) -> f64 {
+        self.at(-w).0 - 0.5 * ridge * w * w
+    }
+
+    /// How far the penalised loss can fall along the column, searched from the step
+    /// `slope / curve` of the quadratic model; no further once that much is confirmed.
+    pub(super) fn fall(&self, slope: f64, curve: f64, ridge: f64) -> f64 {
+        let enough = TRUSTED * 0.5 * slope * (slope / curve);
+        let mut t = slope / curve;
+        let (mut best, mut low, mut high) = (0f64, 0.0, f64::INFINITY);
+        for _ in 0..STEPS {
+            let (change, slope_here, curve_here) = self.at(t);
+            best = best.max(-change - 0.5 * ridge * t * t);
+            if best >= enough {
+                break;
+            }
+            let (slope_here, curve_here) = (slope_here + ridge * t, curve_here + ridge);
+            // The minimum lies on the side that the slope points to, between what was seen.
+            if slope_here * slope.signum() > 0.0 {
+                high = t.abs()
+            } else {
+                low = t.abs()
+            }
+            let next = (t - slope_here / curve_here).abs();
+            let inside = next > low && next < high;
+            t = slope.signum() * if inside { next } else { 0.5 * (low + high.min(4.0 * t.abs())) };
+        }
+        best
+    }
+
+    /// Whether a fall is as good as the quadratic model's promise.
+    pub(super) fn believed(fall: f64, hoped: f64) -> bool {
+        fall >= TRUSTED * hoped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::{Logistic, Squared};
+
+    fn place<'a>(
+        loss: &'a dyn Loss,
+        u: &'a [f64],
+        y: &'a [f64],
+        gd: &'a [Vec<f64>; 2],
+    ) -> Place<'a> {
+        let (g, d) = (gd[0].as_slice(), gd[1].as_slice());
+        let (sum_g, sum_d) = (g.iter().sum(), d.iter().sum());
+        let centred = false;
+        Place { loss, u, y, weight: None, total: u.len() as f64, g, d, sum_g, sum_d, centred }
+    }
+
+    #[test]
+    fn a_quadratic_loss_gives_just_what_its_model_promises() {
+        let (u, y) = ([0.0; 4], [1.0, -1.0, 2.0, 0.5]);
+        let gd = [u.iter().zip(&y).map(|(u, y)| u - y).collect(), vec![1.0; 4]];
+        let place = place(&Squared, &u, &y, &gd);
+        let x = [1.0, 0.0, 2.0, 0.0];
+        let line = Line::new(&place, Column::F64(&x), 0.0);
+        // a = x'y / 4 = 5/4, h = x'x / 4 = 5/4: the fall is a^2 / 2h = 5/8.
+        assert!((line.fall(1.25, 1.25, 0.0) - 0.625).abs() < 1e-15);
+        // Removing w from the optimum w = 1 costs h w^2 / 2; from u = x it is the same sum.
+        let fitted: Vec<f64> = x.to_vec();
+        let gd = [fitted.iter().zip(&y).map(|(u, y)| u - y).collect(), vec![1.0; 4]];
+        let place = self::place(&Squared, &fitted, &y, &gd);
+        let line = Line::new(&place, Column::F64(&x), 0.0);
+        assert!((line.removal(1.0, 0.0) - 0.625).abs() < 1e-15);
+    }
+
+    /// Zeros of a sparse column, or the same column shifted: one value has nearly all the rows.
+    #[test]
+    fn a_shift_of_the_column_changes_no_line() {
+        let n = 24;
+        let u: Vec<f64> = (0..n).map(|i| f64::from(i) * 0.1 - 1.0).collect();
+        let y: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let at: Vec<_> = u.iter().zip(&y).map(|(u, y)| Logistic.at(*u, *y)).collect();
+        let gd = [at.iter().map(|at| at.1).collect(), at.iter().map(|at| at.2).collect()];
+        let place = Place { centred: true, ..place(&Logistic, &u, &y, &gd) };
+        for ones in [1, 2, 9, 12, 23] {
+            let x: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i < ones))).collect();
+            let shifted: Vec<f64> = x.iter().map(|x| x - 7.0).collect();
+            let mean = f64::from(ones) / f64::from(n);
+            let line = Line::new(&place, Column::F64(&x), mean);
+            let other = Line::new(&place, Column::F64(&shifted), mean - 7.0);
+            assert_eq!(
+                line.rows.len(),
+                if (3..=21).contains(&ones) { n } else { ones.min(n - ones) } as usize
+            );
+            for t in [-2.0, 0.3, 5.0] {
+                let (a, b) = (line.at(t), other.at(t));
+                assert!((a.0 - b.0).abs() < 1e-14 && (a.1 - b.1).abs() < 1e-14, "{ones} {t}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_sure_and_wrong_row_promises_more_than_it_gives() {
+        // One row, margin -10: slope nearly 1, curvature 4.5e-5, so the model promises 1.1e4
+        // where the loss can fall by 10 at most.
+        let (u, y) = ([-10.0], [1.0]);
+        let (_, slope, curve) = Logistic.at(-10.0, 1.0);
+        let gd = [vec![slope], vec![curve]];
+        let place = place(&Logistic, &u, &y, &gd);
+        let line = Line::new(&place, Column::F64(&[1.0]), 0.0);
+        let fall = line.fall(-slope, curve + 1e-3, 1e-3);
+        assert!(fall > 9.0 && fall < 10.0, "{fall}");
+        assert!(!Line::believed(fall, 0.5 * slope * slope / (curve + 1e-3)));
+    }
+}
