@@ -41,7 +41,6 @@
 
 pub mod data;
 pub mod error;
-pub mod experiment;
 pub mod learn;
 pub mod loss;
 pub mod measure;
@@ -50,7 +49,6 @@ pub mod registry;
 pub mod run;
 pub mod select;
 pub mod selection;
-pub mod workload;
 
 pub use data::{
     CheckPolicy, CheckedBlock, Column, ColumnBlock, ColumnData, ColumnStats, Covariate, Feature,
@@ -67,4 +65,3 @@ pub use run::{
 };
 pub use select::{ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict};
 pub use selection::{Selected, Selection, Value};
-pub use workload::Workload;

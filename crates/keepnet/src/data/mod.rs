@@ -17,7 +17,7 @@ pub use check::{CheckPolicy, CheckedBlock, ColumnStats, Feature, Missing};
 pub use column::{Column, ColumnData, Numbers, NumbersRef, SharedBytes, SparseEntries};
 pub use groups::Groups;
 pub use kept::{Kept, KeptSet};
-pub use order::Order;
+pub use order::{Order, generator};
 pub use row::{Row, RowBlock, RowProblem, SampleSource};
 pub use source::{FeatureSource, Generated, RowIds, Walk};
 pub use target::{Covariate, Problem, RowMap, Target, Task};
