@@ -137,7 +137,7 @@ impl KeptSet {
         })
     }
 
-    /// Adds an unpenalised covariate, pinned, with its values as [`crate::numeric::inner_product::Frame::column`]
+    /// Adds an unpenalised covariate, pinned, with its values as `Frame::column`
     /// gives them.
     pub fn push_covariate(
         &mut self,

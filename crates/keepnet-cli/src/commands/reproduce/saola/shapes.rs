@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::{ColumnData, Numbers, Problem, Result, Target};
 use keepnet_eval::splits::Split;
 use rand::RngExt;
