@@ -18,63 +18,6 @@ fn shown(s: &Selection) -> String {
 }
 
 #[test]
-fn source_blocks_and_looks_change_no_digit() {
-    for name in names() {
-        let all = rows(700, 3, problem(name).1);
-        let mut once = make(name, &MethodSpec::k(3));
-        once.learn_block(&block(&all, false)).unwrap();
-        let mut parts = make(name, &MethodSpec::k(3));
-        for part in all.chunks(61) {
-            parts.learn_block(&block(part, false)).unwrap();
-            parts.selection().unwrap();
-        }
-        let (a, b) = (once.selection().unwrap(), parts.selection().unwrap());
-        assert_eq!(shown(&a), shown(&b), "{name}");
-        assert_eq!(a.selected.len(), if name == "ols" { P } else { 3 }, "{name}");
-    }
-}
-
-#[test]
-fn a_saved_learner_goes_on_as_if_never_saved() {
-    for name in names() {
-        let all = rows(400, 4, problem(name).1);
-        let mut whole = make(name, &MethodSpec::k(4));
-        whole.learn_block(&block(&all, false)).unwrap();
-        let mut first = make(name, &MethodSpec::k(4));
-        first.learn_block(&block(&all[..150], false)).unwrap();
-        let mut second = make(name, &MethodSpec::k(4));
-        second.restore(&first.save().unwrap()).unwrap();
-        second.learn_block(&block(&all[150..], false)).unwrap();
-        let (a, b) = (whole.selection().unwrap(), second.selection().unwrap());
-        assert_eq!(shown(&a), shown(&b), "{name}");
-        assert!(second.restore(b"nonsense").is_err(), "{name}");
-    }
-}
-
-#[test]
-fn sparse_rows_give_the_model_of_dense_rows() {
-    for name in names() {
-        let all = rows(600, 5, problem(name).1);
-        let models = [false, true].map(|sparse| {
-            // f64 products, so that dense and sparse differ by f64 rounding alone.
-            let spec =
-                match registry::find(name).unwrap().settings.iter().any(|s| s.name == "products") {
-                    true => MethodSpec::k(4).set("products", "f64"),
-                    false => MethodSpec::k(4),
-                };
-            let mut learner = make(name, &spec);
-            learner.learn_block(&block(&all, sparse)).unwrap();
-            learner.selection().unwrap()
-        });
-        assert_eq!(models[0].indices(), models[1].indices(), "{name}");
-        for (a, b) in models[0].selected.iter().zip(&models[1].selected) {
-            let (a, b) = (a.coefficient[0], b.coefficient[0]);
-            assert!((a - b).abs() < 1e-9 * (1.0 + a.abs()), "{name}: {a} {b}");
-        }
-    }
-}
-
-#[test]
 fn averages_find_the_features_that_matter() {
     for name in names() {
         if registry::find(name).unwrap().settings.iter().any(|s| s.name == "products") {
