@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use keepnet::{ColumnBlock, ColumnData, Error, FeatureSource, Generated, Result, Target, Workload};
+use keepnet::{ColumnBlock, ColumnData, Error, FeatureSource, Generated, Result, Target};
 use keepnet_io::sink::{Cells, Columns, Field, FieldKind, rows_of};
+use keepnet_papers::Workload;
 
 /// Columns made at a time.
 const WIDTH: usize = 256;

@@ -8,7 +8,7 @@ mod columns;
 use std::sync::Arc;
 use std::time::Instant;
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::{
     Budget, Driver, FeatureSource, Generated, Lane, MethodSpec, Problem, Quiet, Result, RunOptions,
     Selection, registry,

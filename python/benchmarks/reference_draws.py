@@ -2,7 +2,7 @@
 
     python benchmarks/reference_draws.py [--seeds 3] [--features 1000 3000 5000]
 
-`cargo run -p keepnet --example os_tables -- 30 rival-classes` judges them on draws of its own,
+`cargo run -p keepnet-papers --example os_tables -- 30 rival-classes` judges them on draws of its own,
 where the reference has three seeds, so that its own luck counts. Here X, y, the true features and
 the fresh rows are drawn as the reference draws them, and means over the same three seeds are
 printed beside its numbers: recall / test error.

@@ -18,9 +18,10 @@ use std::time::Instant;
 use keepnet::select::substitution::asy_os::{Centre, Seen, SharedCentre};
 use keepnet::{
     Budget, Driver, Flow, Generated, Lane, MethodSpec, Observer, Order, Problem, Progress, Result,
-    RunOptions, Workload, registry,
+    RunOptions, registry,
 };
 use keepnet_bench::{Args, load};
+use keepnet_papers::Workload;
 
 /// The loss along a run, by the clock.
 struct Course {

@@ -9,12 +9,8 @@
 
 use std::sync::Arc;
 
-use keepnet::data::kept::{Kept, KeptSet};
-use keepnet::data::target::Covariate;
-use keepnet::numeric::inner_product::Frame;
-use keepnet::numeric::products::{combine, cross};
-use keepnet::select::refit::{Outputs, refit};
-use keepnet::{Budget, Column, LossKind, MethodSpec, Problem, RunOptions};
+use keepnet::bench::{combine, cross, refit};
+use keepnet::{Column, LossKind, MethodSpec, Problem, RunOptions};
 use keepnet_bench::{
     Args, Seconds, Wide, load, mib, peak_bytes, pool, reset_peak, resident, select, thread_counts,
     timed,
@@ -61,16 +57,7 @@ fn plain(
             entered += 1;
         }
     }
-    let frame = Frame::new(problem, false);
-    let mut kept = KeptSet::new(Budget::unlimited());
-    for id in &ids {
-        let values = (0..n).map(|i| column(*id).get(i)).collect();
-        let column = Covariate { name: id.to_string(), values };
-        let (data, stats) = frame.column(&column.values);
-        kept.push_covariate(&column.name, data, stats)?;
-    }
-    let kept: Vec<&Kept> = kept.slots().iter().collect();
-    refit(&frame, &kept, &Outputs::new(problem, kind, None, &frame)?)?;
+    refit(problem, kind, &ids.iter().map(|id| column(*id)).collect::<Vec<_>>())?;
     ids.sort_unstable();
     Ok((ids, entered))
 }

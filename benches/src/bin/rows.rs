@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::registry::{self, MethodSpec};
 use keepnet::run::{RowCounts, RowDriver, RowObserver, RowOptions};
 use keepnet::{Budget, ColumnData, Error, Flow, Result, Row, RowBlock, RowLearner};

@@ -14,12 +14,14 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use keepnet::{ColumnBlock, Error, FeatureSource, LossKind, MethodSpec, Result, RunOptions};
-use keepnet::{Selection, Workload};
+use keepnet::{
+    ColumnBlock, Error, FeatureSource, LossKind, MethodSpec, Result, RunOptions, Selection,
+};
 use keepnet_bench::{Args, Seconds, auc, child_seconds, load, mib, peak_bytes, pool, reset_peak};
 use keepnet_bench::{WorkloadColumns, select, thread_counts, timed};
 use keepnet_io::plan::Plan;
 use keepnet_io::{Format, OpenOptions, ProblemSpec, build_problem, open, sink};
+use keepnet_papers::Workload;
 
 /// The names under which distributions and the source package install LIBLINEAR.
 const TRAINERS: [&str; 2] = ["liblinear-train", "train"];

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
 use common::child::{begun, ended, signal};
-use common::{Called, Folder, names};
+use common::{Called, Folder, names, skipped};
 
 /// Scans without end, so that a run can only be ended from outside.
 const CALL: &str = "select x.npy --target f3000 -k 10 --scans 100000000 --quiet";
@@ -131,7 +131,7 @@ impl Drop for Small {
 #[test]
 fn a_full_disk_gives_one_line_and_no_partial_file() {
     let Some(small) = Small::new("8k") else {
-        println!("SKIPPED: no right to mount a tmpfs, so no full disk was tried");
+        skipped("a full disk: there is no right to mount a tmpfs");
         return;
     };
     let folder = folder();

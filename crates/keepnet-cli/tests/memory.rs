@@ -10,9 +10,10 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Called, Folder};
+use common::{Called, Folder, skipped};
 
 const MIB: u64 = 1 << 20;
+const NO_PEAK: &str = "peaks of memory: the kernel does not tell them";
 
 /// Runs the program with at most `mebibytes` of address space.
 fn within(folder: &Folder, mebibytes: u64, words: &str) -> Called {
@@ -30,7 +31,7 @@ fn peak(folder: &Folder, words: &str) -> Option<(u64, u64)> {
     let peak = folder.select(words)["run"]["peak_bytes"].as_u64();
     let known = peak.zip(least);
     if known.is_none() {
-        println!("skipped: the kernel does not tell the peak of resident memory");
+        skipped(NO_PEAK);
     }
     known
 }
@@ -102,7 +103,7 @@ fn many_files_share_the_memory() {
     assert_eq!(result["features_seen"], 15_000);
     match result["run"]["peak_bytes"].as_u64() {
         Some(peak) => assert!(peak < 30_000_000, "{} MiB", peak / MIB),
-        None => println!("skipped: the kernel does not tell the peak of resident memory"),
+        None => skipped(NO_PEAK),
     }
 }
 
@@ -116,7 +117,7 @@ fn rows_of_parquet_stay_within_the_memory() {
     let tight = folder.select(&format!("{words} --memory 40MB"));
     assert_eq!(tight["selected"], free["selected"]);
     let Some(peak) = tight["run"]["peak_bytes"].as_u64() else {
-        println!("skipped: the kernel does not tell the peak of resident memory");
+        skipped(NO_PEAK);
         return;
     };
     assert!(peak < 40_000_000, "{} MiB", peak / MIB);

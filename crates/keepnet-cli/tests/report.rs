@@ -4,7 +4,8 @@ mod common;
 
 use std::process::Command;
 
-use common::Folder;
+use common::{Folder, skipped};
+use serde_json::Value;
 
 /// A table with hostile names.
 fn hostile() -> String {
@@ -21,7 +22,7 @@ fn load(folder: &Folder, name: &str) -> Option<String> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let there = |name: &&str| Command::new(name).arg("--version").output().is_ok();
     let Some(browser) = names.into_iter().find(there) else {
-        println!("skipped: no Chromium here; scripts/browser.sh installs it");
+        skipped("reports in a browser: there is no Chromium; scripts/browser.sh installs it");
         return None;
     };
     let output = Command::new(browser)
@@ -48,13 +49,53 @@ fn stands_alone(html: &str, charts: usize) {
     assert!(html.contains("prefers-color-scheme: dark") && html.contains("@media print"));
 }
 
+/// The cells of the table under a heading, line by line, as they read.
+fn cells(html: &str, title: &str) -> Vec<Vec<String>> {
+    let section =
+        html.split_once(&format!("<h2>{title}</h2>")).unwrap_or_else(|| panic!("{title}"));
+    let body = section.1.split_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0;
+    let read = |cell: &str| {
+        let text = cell.split_once('>').unwrap().1.split_once("</td>").unwrap().0;
+        let names =
+            [("&lt;", "<"), ("&gt;", ">"), ("&#x2f;", "/"), ("&quot;", "\""), ("&amp;", "&")];
+        names.iter().fold(text.to_string(), |text, (name, sign)| text.replace(name, sign))
+    };
+    let line = |line: &str| line.split("<td").skip(1).map(read).collect();
+    body.split("<tr>").skip(1).map(line).collect()
+}
+
+/// The page shows the features, fates and charts of the result of the same run.
+fn shows(html: &str, result: &Value) {
+    let features = result["stream"] != "samples";
+    let selected = result["selected"].as_array().unwrap();
+    let shown = cells(html, "Selected features");
+    assert_eq!(shown.len(), selected.len());
+    for (line, feature) in shown.iter().zip(selected) {
+        assert_eq!(line[0], feature["name"].as_str().unwrap());
+        let index = [feature["index"].to_string(), feature["arrival"].to_string()];
+        assert_eq!([&line[1], &line[5]], index.each_ref());
+    }
+    if features {
+        for line in cells(html, "What became of the rest") {
+            assert_eq!(line[1], result["dropped"][&line[0]].to_string(), "{}", line[0]);
+        }
+    }
+    // A chart of the scores and one of the time, one of the fates of features, and one along the
+    // stream for each number that the trace has at two points.
+    let none = Vec::new();
+    let trace = result["trace"].as_array().unwrap_or(&none);
+    let along = |name: &&str| trace.iter().filter(|point| !point[*name].is_null()).count() > 1;
+    let along = ["loss", "kept", "substitutions"].iter().filter(|name| along(name)).count();
+    stands_alone(html, 2 + usize::from(features) + along);
+}
+
 #[test]
 fn a_selection_of_features_is_shown() {
     let folder = Folder::new();
     folder.write("x.csv", hostile());
-    folder.run("select x.csv --target y -k 2 --report r.html --quiet").fine();
+    let result = folder.select("x.csv --target y -k 2 --report r.html");
     let html = folder.read("r.html");
-    stands_alone(&html, html.matches("<svg").count());
+    shows(&html, &result);
     for word in ["Selected features", "What became of the rest", "Memory and speed", "&lt;script"] {
         assert!(html.contains(word), "{word}");
     }
@@ -82,10 +123,10 @@ fn the_course_of_a_long_stream_is_shown() {
 fn a_selection_from_rows_is_shown() {
     let folder = Folder::new();
     folder.write("x.csv", hostile());
-    let words = "select x.csv --target y -k 2 --method annealed-ridge --report r.html --quiet";
-    folder.run(words).fine();
+    let words = "x.csv --target y -k 2 --method annealed-ridge --report r.html";
+    let result = folder.select(words);
     let html = folder.read("r.html");
-    stands_alone(&html, html.matches("<svg").count());
+    shows(&html, &result);
     assert!(html.contains("rows a second") && html.contains("Selected features"));
     load(&folder, "r.html");
 }
@@ -96,7 +137,7 @@ fn a_comparison_is_shown() {
     folder.write("x.csv", hostile()).write("<i>.csv", hostile());
     let called = folder.run(
         "compare --dataset one=x.csv:y --dataset <i>=<i>.csv:y -k 2 --splits 3 \
-         --methods os-plus,os,saola:measure=fisher-z --classifiers 1nn,svm --report r.html --quiet",
+         --methods os-plus,os,saola:measure=fisher-z --classifiers 1nn,svm --report r.html --output r.csv --quiet",
     );
     called.fine();
     let html = folder.read("r.html");
@@ -106,7 +147,23 @@ fn a_comparison_is_shown() {
     {
         assert!(html.contains(word), "{word}");
     }
-    stands_alone(&html, html.matches("<svg").count());
+    let mut numbers = csv::Reader::from_path(folder.path("r.csv")).unwrap();
+    let numbers: Vec<csv::StringRecord> = numbers.records().map(Result::unwrap).collect();
+    for judge in ["1nn", "svm"] {
+        let shown = cells(&html, &format!("Accuracy against size: {judge}"));
+        assert_eq!(shown.len(), 6, "a line a data set and method");
+        for line in shown {
+            let of = |n: &&csv::StringRecord| {
+                n[0] == line[1] && n[1] == line[0] && n[4] == *judge && &n[5] == "error"
+            };
+            let errors = numbers.iter().filter(of).map(|n| n[6].parse::<f64>().unwrap());
+            let errors: Vec<f64> = errors.collect();
+            assert_eq!(errors.len(), 3, "a number a split");
+            assert_eq!(line[3], format!("{:.4}", errors.iter().sum::<f64>() / 3.0), "{line:?}");
+        }
+    }
+    // Accuracy and ranks for each judge, time, and stability.
+    stands_alone(&html, 2 * 2 + 2);
     if let Some(dom) = load(&folder, "r.html") {
         assert!(dom.matches("<circle").count() >= 6, "a dot a data set and method");
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Called, Folder, keepnet};
+use common::{Called, Folder, keepnet, skipped};
 
 #[test]
 fn figures_are_listed_with_those_that_are_not_there() {
@@ -72,7 +72,7 @@ fn cells_without_data_say_so() {
 fn the_accuracies_of_saola_on_madelon_are_the_published_ones() {
     let shared = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if !shared.join("madelon.parquet").is_file() {
-        println!("skipped: there is no madelon.parquet beside the repository");
+        skipped("the accuracies of SAOLA on madelon: ../shared/data/madelon.parquet is not there");
         return;
     }
     let folder = Folder::new();

@@ -1,6 +1,7 @@
 //! One selection, judged on the rows that it has not seen.
 
-use keepnet::numeric::linalg::solve;
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
 use keepnet::{Error, Result, Selection, Target};
 
 use crate::classify::{ClassifierKind, judge};
@@ -181,7 +182,13 @@ fn least_squares(train: &Matrix, y: &[f64], test: &Matrix) -> Vec<f64> {
     let ridge = 1e-6 * n as f64;
     let entry =
         |i: usize, j: usize| gram[i.max(j) * d + i.min(j)] + if i == j { ridge } else { 0.0 };
-    if solve(d, entry, &mut weights).is_none() {
+    let mut weights = Mat::from_fn(d, 1, |i, _| weights[i]);
+    let Ok(factor) = Mat::from_fn(d, d, entry).llt(Side::Lower) else {
+        return vec![mean; test.rows()];
+    };
+    factor.solve_in_place(weights.as_mut());
+    let weights: Vec<f64> = weights.col(0).iter().copied().collect();
+    if weights.iter().any(|weight| !weight.is_finite()) {
         return vec![mean; test.rows()];
     }
     let one = |i: usize| mean + test.row(i).iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>();

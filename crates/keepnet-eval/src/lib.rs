@@ -9,6 +9,8 @@
 //! [`report`] makes a page of it.
 //! [`matrix`] is the small dense table that they share, [`rank`] ranks with ties.
 
+#![forbid(unsafe_code)]
+
 pub mod classify;
 pub mod columns;
 pub mod comparison;

@@ -11,7 +11,7 @@
 //! Stratified: every class is dealt out by itself, so its share differs by at most one row from
 //! fold to fold; numbers are dealt out at random. Everything follows from the seed.
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::{Covariate, Error, Problem, Result, RowMap, Target};
 use rand::seq::SliceRandom;
 

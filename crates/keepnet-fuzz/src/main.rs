@@ -9,6 +9,8 @@
 //! an allocation beyond the limit or half a minute without an end is a failure. It is shrunk and
 //! kept with its seed, and the worker goes on behind it.
 
+#![forbid(unsafe_code)]
+
 mod cases;
 mod mutate;
 mod parent;

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use keepnet::numeric::inner_product::Frame;
-use keepnet::run::verdict::{self, Fitted};
 use keepnet::run::{Dropped, LaneReport, TracePoint};
 use keepnet::select::substitution::asy_os::{Merged, Tally, Worker, merge};
 use keepnet::select::substitution::os::OsParams;
@@ -62,8 +60,6 @@ pub fn together(
     mut reports: Vec<Report>,
     u: &[f64],
 ) -> Result<RunReport> {
-    let frame = Frame::new(problem, params.intercept);
-    let outputs = params.outputs(problem, &frame)?;
     let workers = reports.len() as u64;
     for (worker, report) in (0..).zip(&mut reports) {
         // A worker has every so many-th feature of the stream.
@@ -74,10 +70,8 @@ pub fn together(
         ours.iter_mut().zip(&report.prediction).for_each(|(sum, part)| *sum += part);
     }
     let kept: Vec<&Kept> = reports.iter().flat_map(|report| &report.kept).collect();
-    let mut selection = merge(Merged {
+    let all = Merged {
         params,
-        frame: &frame,
-        outputs: &outputs,
         centre,
         timed: true,
         tau: None,
@@ -87,9 +81,8 @@ pub fn together(
         diverged: reports.iter().any(|report| report.diverged),
         ours: &ours,
         centres: u,
-    })?;
-    let fitted = Fitted { columns: &kept, frame: &frame, outputs: &outputs };
-    verdict::check(problem, &selection, &fitted, &verdict::Constant::default())?;
+    };
+    let mut selection = merge(problem, &all)?;
     selection.warnings.extend(lost(&reports));
     let most = |of: fn(&Report) -> f64| reports.iter().map(of).fold(0.0, f64::max);
     let lane = LaneReport { selection, dropped: dropped(&reports), trace: trace(&reports) };

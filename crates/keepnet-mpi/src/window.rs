@@ -12,6 +12,7 @@
 
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use keepnet::select::substitution::asy_os::{Centre, Seen};
 use keepnet::{Error, Result};
@@ -25,10 +26,13 @@ use crate::wire;
 pub struct Window {
     handle: ffi::MPI_Win,
     length: usize,
+    closed: AtomicBool,
 }
 
-// Ranks start MPI for calls from one thread at a time, and each centre is used by one.
+// SAFETY: the handle is a name for a window and owns no memory of this thread. A rank asks MPI for
+// calls from any thread, one at a time (`main.rs`), and its centre is used by one thread.
 unsafe impl Send for Window {}
+// SAFETY: as above; what `&Window` reaches is changed by MPI alone, atomically for each value.
 unsafe impl Sync for Window {}
 
 impl Window {
@@ -52,8 +56,12 @@ impl Window {
         }
         let bytes = if world.rank() == 0 { 8 * length } else { 0 };
         let mut base: *mut f64 = ptr::null_mut();
+        // SAFETY: a constant that the library sets before `main` and never changes.
         let mut handle = unsafe { ffi::RSMPI_WIN_NULL };
-        // Errors of MPI itself end the program: its default, which is kept.
+        // SAFETY: MPI is started, as `wire::world` gave its communicator, and every rank comes
+        // here. Errors of MPI end the program (its default, which is kept), so after the call
+        // `handle` is a window and, on rank 0, `base` points to `8 * length` bytes of it, aligned
+        // for doubles, which nobody else reaches before the barrier below.
         unsafe {
             ffi::MPI_Win_allocate(
                 bytes as ffi::MPI_Aint,
@@ -70,12 +78,27 @@ impl Window {
             ffi::MPI_Win_sync(handle);
         }
         world.barrier();
-        Ok(Self { handle, length })
+        Ok(Self { handle, length, closed: AtomicBool::new(false) })
+    }
+
+    /// The handle, for `count` values from place `at` on.
+    ///
+    /// # Panics
+    ///
+    /// Where the window is closed, or the values go beyond its end.
+    fn at(&self, at: usize, count: usize) -> (ffi::MPI_Win, i32) {
+        assert!(!self.closed.load(Ordering::Acquire), "a window is used before it is closed");
+        let fits = at.checked_add(count).is_some_and(|end| end <= self.length);
+        assert!(fits, "{count} values from {at} on are in a window of {}", self.length);
+        // The length fits an i32, as `anywhere` checked.
+        (self.handle, count as i32)
     }
 
     /// Copies values from place `at` on, each of them whole.
     pub fn get(&self, at: usize, zeros: &[f64], out: &mut [f64]) {
-        let count = out.len().min(zeros.len()) as i32;
+        let (handle, count) = self.at(at, out.len().min(zeros.len()));
+        // SAFETY: the window is open and has `count` values from `at` on; both slices are that
+        // long and live until the flush, after which MPI no longer touches them.
         unsafe {
             ffi::MPI_Get_accumulate(
                 zeros.as_ptr().cast(),
@@ -89,15 +112,17 @@ impl Window {
                 count,
                 ffi::RSMPI_DOUBLE,
                 ffi::RSMPI_SUM,
-                self.handle,
+                handle,
             );
-            ffi::MPI_Win_flush(0, self.handle);
+            ffi::MPI_Win_flush(0, handle);
         }
     }
 
     /// Adds values from place `at` on.
     pub fn add(&self, at: usize, values: &[f64]) {
-        let count = values.len() as i32;
+        let (handle, count) = self.at(at, values.len());
+        // SAFETY: the window is open and has `count` values from `at` on; `values` lives until
+        // the flush, after which MPI no longer reads it.
         unsafe {
             ffi::MPI_Accumulate(
                 values.as_ptr().cast(),
@@ -108,15 +133,18 @@ impl Window {
                 count,
                 ffi::RSMPI_DOUBLE,
                 ffi::RSMPI_SUM,
-                self.handle,
+                handle,
             );
-            ffi::MPI_Win_flush(0, self.handle);
+            ffi::MPI_Win_flush(0, handle);
         }
     }
 
     /// Counts one update and returns how many there were before.
     fn count(&self) -> u64 {
         let (one, mut before) = (1.0f64, 0.0f64);
+        let (handle, _) = self.at(0, 1);
+        // SAFETY: the window is open and has a value at place 0; both numbers live until the
+        // flush, after which MPI no longer touches them.
         unsafe {
             ffi::MPI_Fetch_and_op(
                 ptr::from_ref(&one).cast(),
@@ -125,16 +153,21 @@ impl Window {
                 0,
                 0,
                 ffi::RSMPI_SUM,
-                self.handle,
+                handle,
             );
-            ffi::MPI_Win_flush(0, self.handle);
+            ffi::MPI_Win_flush(0, handle);
         }
         before as u64
     }
 
     /// Closes the window; every rank must call this.
     pub fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
         let mut handle = self.handle;
+        // SAFETY: the window is open, locked by `anywhere`, and closed once only; every rank
+        // comes here, and no operation is under way, as each ends with its flush.
         unsafe {
             ffi::MPI_Win_unlock_all(handle);
             ffi::MPI_Win_free(&mut handle);

@@ -7,6 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "../../keepnet-cli/tests/common/skipped.rs"]
+mod skipped;
+
+use skipped::skipped;
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_keepnet-mpi");
 
 /// The program without ranks, which stands beside this one.
@@ -242,7 +247,7 @@ fn three_hosts_select_together_by_tcp() {
     let netns = |arg: &str| Command::new(&script).arg(arg).output().unwrap();
     if !netns("up").status.success() {
         netns("down");
-        println!("SKIPPED: no right to make network namespaces here (root and iproute2)");
+        skipped("MPI over TCP: network namespaces need root and iproute2");
         return;
     }
     let folder = data(600, 200, 16);

@@ -10,7 +10,7 @@
 mod common;
 
 use common::clock;
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::learn::{
     AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract, Oalasso, OalassoParams, Oelnet,
     OelnetParams, Ofsa, OfsaParams, Olasso, OlassoParams, OlsParams, Olsth, Omcp, OmcpParams,

@@ -14,7 +14,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::peak_mib;
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::{
     Budget, ColumnData, Driver, Generated, Lane, MethodSpec, Problem, Quiet, Result, RunOptions,
     RunReport, registry,

@@ -16,7 +16,7 @@ mod sparse;
 use std::time::{Duration, Instant};
 
 use common::peak_mib;
-use keepnet::data::check::check_block;
+use keepnet::data::check_block;
 use keepnet::measure::FisherZ;
 use keepnet::select::statistical::saola::{Saola, SaolaParams};
 use keepnet::{

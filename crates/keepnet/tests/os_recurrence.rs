@@ -6,7 +6,7 @@ mod common;
 use common::{Data, width};
 use keepnet::{
     Budget, CheckedBlock, ColumnBlock, ColumnSelector, FeatureSource, Generated, LossKind, Problem,
-    data::check,
+    data as check,
     select::substitution::os::{Eta, Os, OsParams},
 };
 

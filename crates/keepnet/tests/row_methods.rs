@@ -18,63 +18,6 @@ fn shown(s: &Selection) -> String {
 }
 
 #[test]
-fn source_blocks_and_looks_change_no_digit() {
-    for name in names() {
-        let all = rows(700, 3, problem(name).1);
-        let mut once = make(name, &MethodSpec::k(3));
-        once.learn_block(&block(&all, false)).unwrap();
-        let mut parts = make(name, &MethodSpec::k(3));
-        for part in all.chunks(61) {
-            parts.learn_block(&block(part, false)).unwrap();
-            parts.selection().unwrap();
-        }
-        let (a, b) = (once.selection().unwrap(), parts.selection().unwrap());
-        assert_eq!(shown(&a), shown(&b), "{name}");
-        assert_eq!(a.selected.len(), if name == "ols" { P } else { 3 }, "{name}");
-    }
-}
-
-#[test]
-fn a_saved_learner_goes_on_as_if_never_saved() {
-    for name in names() {
-        let all = rows(400, 4, problem(name).1);
-        let mut whole = make(name, &MethodSpec::k(4));
-        whole.learn_block(&block(&all, false)).unwrap();
-        let mut first = make(name, &MethodSpec::k(4));
-        first.learn_block(&block(&all[..150], false)).unwrap();
-        let mut second = make(name, &MethodSpec::k(4));
-        second.restore(&first.save().unwrap()).unwrap();
-        second.learn_block(&block(&all[150..], false)).unwrap();
-        let (a, b) = (whole.selection().unwrap(), second.selection().unwrap());
-        assert_eq!(shown(&a), shown(&b), "{name}");
-        assert!(second.restore(b"nonsense").is_err(), "{name}");
-    }
-}
-
-#[test]
-fn sparse_rows_give_the_model_of_dense_rows() {
-    for name in names() {
-        let all = rows(600, 5, problem(name).1);
-        let models = [false, true].map(|sparse| {
-            // f64 products, so that dense and sparse differ by f64 rounding alone.
-            let spec =
-                match registry::find(name).unwrap().settings.iter().any(|s| s.name == "products") {
-                    true => MethodSpec::k(4).set("products", "f64"),
-                    false => MethodSpec::k(4),
-                };
-            let mut learner = make(name, &spec);
-            learner.learn_block(&block(&all, sparse)).unwrap();
-            learner.selection().unwrap()
-        });
-        assert_eq!(models[0].indices(), models[1].indices(), "{name}");
-        for (a, b) in models[0].selected.iter().zip(&models[1].selected) {
-            let (a, b) = (a.coefficient[0], b.coefficient[0]);
-            assert!((a - b).abs() < 1e-9 * (1.0 + a.abs()), "{name}: {a} {b}");
-        }
-    }
-}
-
-#[test]
 fn averages_find_the_features_that_matter() {
     for name in names() {
         if registry::find(name).unwrap().settings.iter().any(|s| s.name == "products") {
@@ -278,54 +221,5 @@ fn an_active_set_depends_on_rows_alone_and_survives_saving() {
         let mut found = a.indices();
         found.sort_unstable();
         assert_eq!(found, [0, 1]);
-    }
-}
-
-/// The recurrence of `ofsa` as its formula stands, on the full matrix in f64.
-fn annealed(gram: &keepnet::learn::Gram, k: usize, steps: usize) -> Vec<usize> {
-    let (p, s) = (gram.p(), &gram.xy[0]);
-    let times = |b: &[f64]| -> Vec<f64> {
-        (0..p).map(|i| gram.column(i).iter().zip(b).map(|(s, b)| s * b).sum()).collect()
-    };
-    let mut v = vec![1.0; p];
-    let mut largest = 0.0;
-    for _ in 0..30 {
-        let next = times(&v);
-        largest = next.iter().map(|v| v * v).sum::<f64>().sqrt();
-        v = next.iter().map(|v| v / largest).collect();
-    }
-    let (mut b, mut alive) = (vec![0.0; p], (0..p).collect::<Vec<_>>());
-    for e in 1..=steps {
-        let slope = times(&b);
-        for j in &alive {
-            b[*j] -= 1.9 / largest * (slope[*j] - s[*j]);
-        }
-        let (e, n) = (e as f64, steps as f64);
-        let kept = k + ((p - k) as f64 * ((n - 2.0 * e) / (20.0 * e + n)).max(0.0)) as usize;
-        alive.sort_by(|i, j| b[*j].abs().total_cmp(&b[*i].abs()));
-        for j in alive.drain(kept.min(alive.len())..) {
-            b[j] = 0.0;
-        }
-    }
-    alive.sort_unstable();
-    alive
-}
-
-#[test]
-fn ofsa_chooses_what_its_recurrence_in_f64_chooses() {
-    use keepnet::experiment::design::Design;
-    use keepnet::learn::{AveragesParams, Extract, Ofsa, OfsaParams, RunningAverages};
-    // Weak features, of which many are near the line between staying and going.
-    for (seed, p) in [(1, 190), (2, 201), (3, 202), (4, 203)] {
-        let mut block = RowBlock::new(p, 600);
-        Design::new(p, 0.1, false, seed).fill(600, &mut block);
-        let mut averages = RunningAverages::new(p, 0, AveragesParams::default()).unwrap();
-        averages.push(&block).unwrap();
-        let gram = averages.gram().unwrap();
-        for iterations in [60, 1000] {
-            let ofsa = Ofsa::new(OfsaParams { iterations, ..OfsaParams::default() }).unwrap();
-            let want = annealed(&gram, 20, iterations);
-            assert_eq!(ofsa.choose(&gram, 20).unwrap(), want, "seed {seed}, {iterations} steps");
-        }
     }
 }

@@ -7,7 +7,7 @@ mod common;
 use common::width;
 use keepnet::{
     Budget, ColumnData, Driver, Generated, Lane, LossKind, MethodSpec, Order, Problem, Quiet,
-    RunOptions, data::order::generator, registry,
+    RunOptions, data::generator, registry,
 };
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal, StudentT};

@@ -7,7 +7,7 @@ use keepnet::run::verdict::{Constant, check};
 use keepnet::{
     Budget, CheckedBlock, ColumnBlock, ColumnSelector, Covariate, Driver, Error, FeatureSource,
     Lane, LossKind, MethodSpec, Outcome, Problem, Quiet, Result, Row, RowBlock, RowProblem,
-    Selection, Snapshot, Status, Stream, Target, data::check::check_block, registry,
+    Selection, Snapshot, Status, Stream, Target, data::check_block, registry,
 };
 
 fn spec(name: &str, loss: LossKind) -> MethodSpec {

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use keepnet::registry::{self, MethodSpec};
-use keepnet::{Budget, Bytes, Driver, Error, Lane, Result, RunOptions, RunReport, Workload};
+use keepnet::{Budget, Bytes, Driver, Error, Lane, Result, RunOptions, RunReport};
+use keepnet_papers::Workload;
 
 use crate::flags::{DemoArgs, pairs};
 use crate::output::say::{aside, say};

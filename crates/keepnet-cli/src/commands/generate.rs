@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::path::Path;
 
-use keepnet::workload::WORKLOADS;
-use keepnet::{ColumnBlock, ColumnData, Error, FeatureSource, Generated, Result, Workload};
+use keepnet::{ColumnBlock, ColumnData, Error, FeatureSource, Generated, Result};
 use keepnet_io::Format;
 use keepnet_io::sink::{self, Cells, Columns, Field, FieldKind};
+use keepnet_papers::Workload;
+use keepnet_papers::workload::WORKLOADS;
 
 use super::files;
 use crate::flags::{GenerateArgs, bytes, pairs};

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use keepnet::data::check::check_block;
+use keepnet::data::check_block;
 use keepnet::selection::Selection;
 use keepnet::{
     CheckPolicy, Column, ColumnBlock, ColumnData, Error, FeatureId, FeatureSource, NumbersRef,

@@ -12,7 +12,7 @@
 //! used, leaves it free. More than two classes: one against the rest.
 //! Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, ICML 2008, Algorithm 1.
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use rand::seq::SliceRandom;
 
 use super::Classifier;

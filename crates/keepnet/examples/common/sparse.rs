@@ -1,6 +1,6 @@
 //! Sparse columns by index, in the shape of a text data set.
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use rand::RngExt;
 
 /// A sparse stream in the shape of a text data set: power-law column counts, and informative

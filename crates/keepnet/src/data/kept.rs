@@ -118,6 +118,13 @@ impl KeptSet {
         self.slots.iter().map(Kept::bytes).sum()
     }
 
+    /// Whether a copy of a feature fits into the budget: for methods whose state changes before
+    /// they copy it.
+    pub(crate) fn check_room(&self, feature: &Feature<'_>) -> Result<()> {
+        let bytes = feature.column().bytes() + feature.name.len() + size_of::<Kept>();
+        self.budget.clone().take(bytes as u64, "the kept set")
+    }
+
     /// Copies a feature into a new slot at the end; over budget is an error that changes nothing.
     pub fn push(&mut self, feature: &Feature<'_>) -> Result<usize> {
         self.push_stored(feature, feature.column().to_data())
@@ -137,7 +144,7 @@ impl KeptSet {
         })
     }
 
-    /// Adds an unpenalised covariate, pinned, with its values as [`crate::numeric::inner_product::Frame::column`]
+    /// Adds an unpenalised covariate, pinned, with its values as `Frame::column`
     /// gives them.
     pub fn push_covariate(
         &mut self,

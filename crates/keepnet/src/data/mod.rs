@@ -1,23 +1,24 @@
 //! What flows past: columns and rows, the target, and the columns that are kept.
 
-pub mod block;
-pub mod check;
-pub mod column;
-pub mod compact;
-pub mod groups;
-pub mod kept;
-pub mod order;
+pub(crate) mod block;
+pub(crate) mod check;
+pub(crate) mod column;
+pub(crate) mod compact;
+pub(crate) mod groups;
+pub(crate) mod kept;
+pub(crate) mod order;
 pub(crate) mod policy;
-pub mod row;
-pub mod source;
-pub mod target;
+pub(crate) mod row;
+pub(crate) mod source;
+pub(crate) mod target;
 
 pub use block::{ColumnBlock, FeatureId, RawColumn};
-pub use check::{CheckPolicy, CheckedBlock, ColumnStats, Feature, Missing};
+pub use check::{CheckPolicy, CheckedBlock, ColumnStats, Feature, Missing, check_block};
 pub use column::{Column, ColumnData, Numbers, NumbersRef, SharedBytes, SparseEntries};
+pub use compact::compact;
 pub use groups::Groups;
 pub use kept::{Kept, KeptSet};
-pub use order::Order;
+pub use order::{Order, generator};
 pub use row::{Row, RowBlock, RowProblem, SampleSource};
 pub use source::{FeatureSource, Generated, RowIds, Walk};
 pub use target::{Covariate, Problem, RowMap, Target, Task};

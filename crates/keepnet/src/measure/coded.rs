@@ -28,7 +28,7 @@ pub struct Levels {
     pub mass: Vec<f64>,
     /// The level of rows that a sparse or bit column does not store.
     pub zero: u32,
-    /// `sum g(count)`, see [`Entropies`].
+    /// `sum g(count)`, see `Entropies`.
     pub sum: u64,
     /// Values by level; only of sparse columns, whose codes are looked up.
     values: Vec<f64>,

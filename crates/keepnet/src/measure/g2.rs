@@ -56,7 +56,7 @@ pub struct G2 {
 
 impl G2 {
     /// The test against the problem's target at level `alpha`; `lofs` counts levels as the
-    /// library does on its coding (see [`Coding`]).
+    /// library does on its coding (see `Coding`).
     pub fn new(problem: &Problem, alpha: f64, bins: Option<usize>, lofs: bool) -> Result<Self> {
         if !(alpha > 0.0 && alpha < 1.0) {
             return Err(Error::param("alpha", alpha, "between 0 and 1"));

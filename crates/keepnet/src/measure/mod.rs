@@ -5,26 +5,26 @@
 //! | [`Su`] | codes | `SU > delta` | `2 I / (H + H)` in [0, 1] |
 //! | [`Mi`] | codes | `I > delta` | `I` in bits |
 //! | [`FisherZ`] | numbers | two-sided test at `alpha` | `abs(r)` |
-//! | [`g2::G2`] | codes, conditional tests | `p < alpha` | the statistic |
+//! | [`G2`] | codes, conditional tests | `p < alpha` | the statistic |
 //!
 //! Sample weights are numbers of rows: a row of weight 2 counts as two equal rows, in every sum,
 //! table, test and p-value.
 //!
-//! [`lofs`] has the first and the third in the arithmetic of the library that the SAOLA authors
+//! `lofs` has the first and the third in the arithmetic of the library that the SAOLA authors
 //! published, for comparison with its results.
 
-pub mod coded;
-pub mod conditional;
-pub mod discrete;
-pub mod dot;
-pub mod entropy;
-pub mod fisher_z;
-pub mod g2;
-pub mod lofs;
-pub mod merge;
-pub mod mi;
-pub mod special;
-pub mod su;
+pub(crate) mod coded;
+pub(crate) mod conditional;
+pub(crate) mod discrete;
+pub(crate) mod dot;
+pub(crate) mod entropy;
+pub(crate) mod fisher_z;
+pub(crate) mod g2;
+pub(crate) mod lofs;
+pub(crate) mod merge;
+pub(crate) mod mi;
+pub(crate) mod special;
+pub(crate) mod su;
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -36,7 +36,11 @@ use crate::error::{Error, Result};
 /// Rows below which no test has a degree of freedom.
 pub(crate) const LEAST_ROWS: f64 = 3.0;
 
-pub use fisher_z::FisherZ;
+pub use coded::Levels;
+pub use conditional::Conditional;
+pub use discrete::Discrete;
+pub use fisher_z::{FisherZ, Sums};
+pub use g2::G2;
 pub use mi::Mi;
 pub use su::Su;
 

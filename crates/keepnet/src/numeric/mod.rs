@@ -1,13 +1,13 @@
 //! The loops over every value, and small dense linear algebra.
 
 pub(crate) mod exp;
-pub mod inner_product;
-pub mod kernel;
+pub(crate) mod inner_product;
+pub(crate) mod kernel;
 pub(crate) mod lanczos;
-pub mod linalg;
+pub(crate) mod linalg;
 pub(crate) mod packed;
-pub mod popcount;
-pub mod products;
+pub(crate) mod popcount;
+pub(crate) mod products;
 pub(crate) mod row_loops;
 pub(crate) mod simd;
 pub(crate) mod symmetric;

@@ -34,11 +34,11 @@ const NOTHING: f64 = 1e-9;
 /// What a selection's model was fitted on.
 pub struct Fitted<'a> {
     /// Held columns; those of the model are among them, covariates in their order.
-    pub columns: &'a [&'a Kept],
+    pub(crate) columns: &'a [&'a Kept],
     /// Rows and weights.
-    pub frame: &'a Frame,
+    pub(crate) frame: &'a Frame,
     /// Targets and loss.
-    pub outputs: &'a Outputs,
+    pub(crate) outputs: &'a Outputs,
 }
 
 /// The loss of the constant model of a problem, once it was asked for.

@@ -4,7 +4,7 @@ mod by_row;
 mod fitted;
 mod kept_products;
 pub mod l1;
-pub mod refit;
+pub(crate) mod refit;
 pub mod statistical;
 pub mod substitution;
 mod ties;

@@ -5,7 +5,7 @@ pub mod column_methods;
 
 use keepnet::{
     Budget, ColumnData, Driver, Generated, Lane, LossKind, MethodSpec, Numbers, Order, Problem,
-    Quiet, RunOptions, RunReport, data::order::generator, registry,
+    Quiet, RunOptions, RunReport, data::generator, registry,
 };
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};

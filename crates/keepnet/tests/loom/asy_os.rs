@@ -1,6 +1,6 @@
 //! What is tried: see each test.
 
-use keepnet::data::check::check_block;
+use keepnet::data::check_block;
 use keepnet::select::substitution::asy_os::{Centre, Seen};
 use keepnet::{CheckPolicy, ColumnBlock, ColumnData, FeatureId, Problem, RawColumn};
 

@@ -8,7 +8,9 @@ mod asy_os;
 
 mod numeric {
     pub mod kernel {
-        pub use keepnet::numeric::kernel::axpy;
+        pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
+            y.iter_mut().zip(x).for_each(|(y, x)| *y = a.mul_add(*x, *y));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Random small data sets full of ties, and their columns in every storage.
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::{
     Budget, ColumnData, Driver, Generated, Groups, Lane, MethodSpec, Numbers, Problem, Quiet,
     RunOptions, Selection, registry,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
+
 /// Numbers closer than this are equal: no two different strengths of such small data are.
 pub const TIE: f64 = 1e-10;
 
@@ -85,7 +87,7 @@ pub fn correlation(a: &[f64], b: &[f64]) -> f64 {
 
 pub fn dependent(r: f64, df: f64, alpha: f64) -> bool {
     let z = if r.abs() >= 1.0 - 1e-13 { f64::INFINITY } else { r.abs().atanh() };
-    df.sqrt() * z >= keepnet::measure::special::normal_cutoff(alpha)
+    df.sqrt() * z >= normal_cutoff(alpha)
 }
 
 /// What least squares on an intercept and `given` leaves of `x`, by Gram-Schmidt done twice.
@@ -155,5 +157,18 @@ pub fn independent_g2(v: &[f64], y: &[f64], given: &[&[f64]], alpha: f64) -> boo
         let (mutual, _) = information(&pick(v), &pick(y));
         g2 += 2.0 * rows.len() as f64 * mutual * std::f64::consts::LN_2;
     }
-    keepnet::measure::special::chi_squared_tail(g2, df) >= alpha
+    chi_squared_tail(g2, df) >= alpha
+}
+
+fn normal_cutoff(alpha: f64) -> f64 {
+    Normal::standard().inverse_cdf(1.0 - 0.5 * alpha)
+}
+
+fn chi_squared_tail(x: f64, df: f64) -> f64 {
+    ChiSquared::new(df).unwrap().sf(x)
+}
+
+/// `P(|T| >= |t|)` for Student's `T`.
+pub fn student_two_sided(t: f64, df: f64) -> f64 {
+    2.0 * StudentsT::new(0.0, 1.0, df).unwrap().sf(t.abs())
 }

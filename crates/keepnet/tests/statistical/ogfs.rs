@@ -1,10 +1,9 @@
 //! OGFS written out: scatter by its definition, the lasso on standardised columns and residuals.
 
-use keepnet::measure::special::student_two_sided;
 use keepnet::{MethodSpec, Problem};
 
 use crate::data::{Data, STORAGES, listed, random, run};
-use crate::naive::constant;
+use crate::naive::{constant, student_two_sided};
 
 const LAMBDA: f64 = 0.07;
 

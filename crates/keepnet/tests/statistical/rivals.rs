@@ -3,7 +3,7 @@
 use keepnet::{MethodSpec, Problem};
 
 use crate::data::{Data, STORAGES, listed, random, run};
-use crate::naive::{constant, independent_g2, independent_z, residual, square};
+use crate::naive::{constant, independent_g2, independent_z, residual, square, student_two_sided};
 
 type Test = fn(&[f64], &[f64], &[&[f64]], f64) -> bool;
 
@@ -100,7 +100,7 @@ fn invest(data: &Data) -> Vec<usize> {
             0.0
         } else {
             let t = ((old - new).max(0.0) * df / new).sqrt();
-            keepnet::measure::special::student_two_sided(t, df)
+            student_two_sided(t, df)
         };
         if p < bid {
             wealth += 0.5 - bid;

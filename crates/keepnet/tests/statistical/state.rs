@@ -1,6 +1,6 @@
 //! Saved state, budgets, pinned features and second scans of every statistical method.
 
-use keepnet::data::check::check_block;
+use keepnet::data::check_block;
 use keepnet::{
     Budget, ColumnBlock, ColumnSelector, Driver, FeatureSource, Groups, Lane, MethodSpec, Problem,
     Quiet, RunOptions, Selection, registry,

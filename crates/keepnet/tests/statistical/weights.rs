@@ -1,6 +1,6 @@
 //! Sample weights are numbers of rows: a row of weight 2 is the row twice, in tests too.
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::{MethodSpec, Problem, Selection};
 use rand::RngExt;
 

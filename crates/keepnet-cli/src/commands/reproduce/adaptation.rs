@@ -5,7 +5,7 @@
 //! reference gives an RMSE of 2.94 without and 1.08 with it on a like signal.
 
 use keepnet::Result;
-use keepnet::experiment::adaptation::{FORGET, ROWS, run as one};
+use keepnet_papers::adaptation::{FORGET, ROWS, run as one};
 
 use super::Figure;
 use super::bench::{Bench, Published, Row};

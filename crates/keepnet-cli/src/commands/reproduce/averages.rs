@@ -1,12 +1,12 @@
 //! The tables of running averages (Sun, Barbu): detection, RMSE, AUC and time.
 
-use keepnet::experiment::design::P;
-use keepnet::experiment::published::{
+use keepnet::{Error, Result};
+use keepnet_papers::design::P;
+use keepnet_papers::published::{
     CLASSIFICATION as CLASS_METHODS, CLASSIFICATION_LINES, Line, NOT_REPRODUCIBLE,
     REGRESSION as METHODS, REGRESSION_LINES,
 };
-use keepnet::experiment::rows::{Setting, run};
-use keepnet::{Error, Result};
+use keepnet_papers::rows::{Setting, run};
 
 use super::Figure;
 use super::bench::{Bench, Published, Row};

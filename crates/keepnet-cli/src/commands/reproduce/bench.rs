@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use keepnet::Result;
-use keepnet::experiment::Mean;
+use keepnet_papers::Mean;
 
 use crate::output::journal::Journal;
 use crate::output::say::{aside, visible};

@@ -4,8 +4,8 @@
 //! and those stand as published.
 
 use keepnet::Result;
-use keepnet::experiment::Mean;
-use keepnet::experiment::columns::{Data, Drawn, method};
+use keepnet_papers::Mean;
+use keepnet_papers::columns::{Data, Drawn, method};
 
 use super::Figure;
 use super::bench::{Bench, Published, Row};

@@ -90,7 +90,7 @@ fn lines((axis, metric): (&str, &str), rows: &[&Row], log: bool) -> Result<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use keepnet::experiment::Mean;
+    use keepnet_papers::Mean;
 
     #[test]
     fn an_axis_gives_lines_and_data_sets_give_marks() {

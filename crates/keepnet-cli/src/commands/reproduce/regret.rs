@@ -7,11 +7,11 @@
 //! with `f_i` the model before row `i`. Models are taken anew every 1,000 rows, and counting starts
 //! at row 2,000, where least squares on 1,000 features is determined. The figure has curves only.
 
-use keepnet::experiment::design::{Design, P, is_true};
-use keepnet::experiment::rows::extractor;
 use keepnet::learn::{AveragesParams, RunningAverages};
 use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Result, RowBlock, RowLearner, RowProblem};
+use keepnet_papers::design::{Design, P, is_true};
+use keepnet_papers::rows::extractor;
 
 use super::Figure;
 use super::bench::{Bench, Published, Row};

@@ -1,14 +1,14 @@
 //! Methods on running averages: accumulated once, and any model is extracted from them.
 
-pub mod active_set;
+pub(crate) mod active_set;
 pub mod annealed_ridge;
-pub mod averaged;
+pub(crate) mod averaged;
 mod contest;
 pub(crate) mod descent;
-pub mod extract;
+pub(crate) mod extract;
 mod fit;
 mod gcv;
-pub mod gram;
+pub(crate) mod gram;
 mod irls;
 mod ista;
 mod lars;
@@ -23,13 +23,13 @@ pub mod ols;
 pub mod olsth;
 pub mod omcp;
 pub mod oscad;
-pub mod path;
-pub mod penalised;
+pub(crate) mod path;
+pub(crate) mod penalised;
 pub(crate) mod penalty;
 pub(crate) mod pinned;
 pub(crate) mod product;
-pub mod running;
-pub mod saved;
+pub(crate) mod running;
+pub(crate) mod saved;
 mod screen;
 pub(crate) mod settings;
 pub(crate) mod sound;

@@ -52,6 +52,7 @@ impl Rival for L0Cd {
     }
 
     fn arrival(&mut self, x: &Feature<'_>) -> Result<Outcome> {
+        self.held.check_room(x)?;
         self.held.step_pinned();
         let held = &mut self.held;
         let (size, slope) = held.slope(x);

@@ -124,6 +124,15 @@ impl Held {
         self.columns.slopes(gradient, &slots)
     }
 
+    /// Whether a newcomer that is sure to be taken in fits into the budget.
+    pub(in crate::select) fn check_room(&self, x: &Feature<'_>) -> Result<()> {
+        let enters = x.pinned || self.limit().is_some() && !self.full();
+        match enters && self.columns.kept.slot(x.id).is_none() {
+            true => self.columns.kept.check_room(x),
+            false => Ok(()),
+        }
+    }
+
     /// Takes a feature in without a weight.
     pub(in crate::select) fn push(&mut self, x: &Feature<'_>) -> Result<usize> {
         let slot = self.columns.push(x)?;

@@ -4,6 +4,8 @@ pub mod alpha_investing;
 pub mod group_saola;
 pub mod ogfs;
 pub mod osfs;
-pub mod rules;
+pub(crate) mod rules;
 pub mod saola;
-pub mod shelf;
+pub(crate) mod shelf;
+
+pub use rules::{OnFull, Rules};

@@ -54,12 +54,6 @@ impl<F: Clone + Serialize + DeserializeOwned> Shelf<F> {
         self.notes.len()
     }
 
-    /// Whether nothing is held.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.notes.is_empty()
-    }
-
     /// The column at a place, with all that a result says about it.
     #[must_use]
     pub fn kept(&self, at: usize) -> &Kept {

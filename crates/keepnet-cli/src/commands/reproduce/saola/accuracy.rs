@@ -1,8 +1,8 @@
 //! Tables III to V, VIII, XVIII, XX to XXII and figure 2: accuracy and AUC of classifiers.
 
 use keepnet::Result;
-use keepnet::experiment::Mean;
 use keepnet_eval::ClassifierKind;
+use keepnet_papers::Mean;
 
 use super::super::Figure;
 use super::super::bench::{Bench, Published};

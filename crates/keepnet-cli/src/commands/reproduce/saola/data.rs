@@ -64,7 +64,7 @@ pub fn read(data: Option<&Path>, name: &str) -> Result<Option<Table>> {
         columns.extend(block.columns().iter().map(|column| column.data.clone()));
         block.reset(256);
     }
-    let few = |column: &ColumnData| match keepnet::data::compact::compact(column.view()) {
+    let few = |column: &ColumnData| match keepnet::data::compact(column.view()) {
         Some(ColumnData::Codes { levels, .. }) => levels.len() <= FEW,
         Some(_) => true,
         None => false,

@@ -1,10 +1,10 @@
 //! A table of the paper: methods by data sets, and the tests between the methods.
 
 use keepnet::Result;
-use keepnet::experiment::Mean;
 use keepnet_eval::ClassifierKind;
 use keepnet_eval::splits::Split;
 use keepnet_eval::stats::{WinTieLoss, critical_difference, friedman};
+use keepnet_papers::Mean;
 
 use super::super::bench::{Bench, Published, Row};
 use super::data::{Arrival, Table, files, read};

@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::{ColumnData, Numbers, Problem, Result, Target};
 use keepnet_eval::splits::Split;
 use rand::RngExt;
@@ -220,7 +220,7 @@ fn measure(
     shape: Shape,
     label: &str,
     work: impl Fn(&Table, u64) -> Result<Choice>,
-) -> Result<Vec<keepnet::experiment::Mean>> {
+) -> Result<Vec<keepnet_papers::Mean>> {
     let repeats = bench.repeats;
     bench.over_seeds(&format!("{}, {label}", shape.name), repeats, |seed| {
         let choice = work(&table(shape, seed), seed)?;
@@ -278,7 +278,7 @@ fn both(
     bench: &mut Bench,
     name: &str,
     label: &str,
-    means: &[keepnet::experiment::Mean],
+    means: &[keepnet_papers::Mean],
     (selected, seconds): (f64, f64),
 ) {
     let panel = "synthetic shape";

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use keepnet::Result;
-use keepnet::experiment::Mean;
 use keepnet_eval::splits::{Split, k_fold};
 use keepnet_eval::stability::{BINS, Uncertainties, mean_kuncheva};
+use keepnet_papers::Mean;
 
 use super::super::Figure;
 use super::super::bench::{Bench, Published};

@@ -216,10 +216,8 @@ impl ColumnSelector for AsyOs {
             let kept: Vec<&Kept> = workers.iter().flat_map(|worker| worker.kept()).collect();
             let mut ours = vec![0.0; self.frame.n() * self.y.len()];
             workers.iter().for_each(|worker| worker.add_prediction(&mut ours));
-            merge(Merged {
+            let all = Merged {
                 params: &self.params.os,
-                frame: &self.frame,
-                outputs: &self.outputs,
                 centre: self.params.centre.name(),
                 timed: self.params.centre == CentreKind::Threads,
                 tau: Some(self.params.tau).filter(|_| self.params.centre == CentreKind::Simulated),
@@ -229,7 +227,8 @@ impl ColumnSelector for AsyOs {
                 diverged: workers.iter().any(|worker| worker.diverged()),
                 ours: &ours,
                 centres: &self.prediction(),
-            })
+            };
+            report::merged(&self.frame, &self.outputs, &all)
         })
     }
 

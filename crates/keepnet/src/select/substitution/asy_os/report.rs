@@ -2,9 +2,11 @@
 
 use super::{INFO, Tally};
 use crate::data::kept::Kept;
+use crate::data::target::Problem;
 use crate::error::Result;
 use crate::numeric::inner_product::Frame;
 use crate::numeric::kernel;
+use crate::run::verdict::{self, Fitted};
 use crate::select::fitted;
 use crate::select::refit::Outputs;
 use crate::select::substitution::os::{DIVERGED, OsParams};
@@ -14,10 +16,6 @@ use crate::selection::{Selection, Value};
 pub struct Merged<'a> {
     /// Settings; `k` is that of all workers.
     pub params: &'a OsParams,
-    /// The rows.
-    pub frame: &'a Frame,
-    /// The targets.
-    pub outputs: &'a Outputs,
     /// The centre's name.
     pub centre: &'static str,
     /// Whether times may stand in the result: where it is the same in every run they may not.
@@ -38,19 +36,30 @@ pub struct Merged<'a> {
     pub centres: &'a [f64],
 }
 
+/// Fits the kept columns of workers elsewhere together, says what is kept, and checks the result
+/// as the driver would.
+pub fn merge(problem: &Problem, all: &Merged<'_>) -> Result<Selection> {
+    let frame = Frame::new(problem, all.params.intercept);
+    let outputs = all.params.outputs(problem, &frame)?;
+    let selection = merged(&frame, &outputs, all)?;
+    let fitted = Fitted { columns: all.kept, frame: &frame, outputs: &outputs };
+    verdict::check(problem, &selection, &fitted, &verdict::Constant::default())?;
+    Ok(selection)
+}
+
 /// Fits the kept columns of all workers together and says what is kept.
-pub fn merge(all: Merged<'_>) -> Result<Selection> {
-    let mut selection = fitted::of_columns(all.frame, all.kept, all.outputs)?;
+pub(super) fn merged(frame: &Frame, outputs: &Outputs, all: &Merged<'_>) -> Result<Selection> {
+    let mut selection = fitted::of_columns(frame, all.kept, outputs)?;
     selection.method = INFO.name;
     selection.substitutions = all.substitutions;
-    selection.params = all.params.values(all.outputs.kind);
+    selection.params = all.params.values(outputs.kind);
     let workers = all.tallies.len();
     selection.params.push(("centre", all.centre.into()));
     selection.params.push(("workers", workers.into()));
     if let Some(tau) = all.tau {
         selection.params.push(("tau", tau.into()));
     }
-    selection.metrics = metrics(&all);
+    selection.metrics = metrics(all);
     if all.timed && workers > 1 {
         let order = "the order of updates is up to the machine: another run may keep another set";
         selection.warnings.push(order.into());

@@ -80,10 +80,10 @@ impl Worker {
     /// Decides on one feature.
     pub fn offer(&mut self, feature: &Feature<'_>) -> Result<Outcome> {
         let start = Instant::now();
-        let outcome = self.os.arrival(0, std::slice::from_ref(feature));
+        let outcome = self.os.arrival(0, std::slice::from_ref(feature))?;
         self.tally.seconds += start.elapsed().as_secs_f64();
         self.tally.features += 1;
-        outcome
+        Ok(outcome)
     }
 
     /// Counts time without a feature to look at.

@@ -290,6 +290,10 @@ impl Os {
         if self.model.kept.slot(features[t].id).is_some() {
             return Ok(Outcome::new(Verdict::Held));
         }
+        if !self.model.full(self.params.k) || features[t].pinned {
+            // It will enter, but the kept set moves before; an error must change nothing.
+            self.model.kept.check_room(&features[t])?;
+        }
         match self.params.eta {
             Eta::Auto => self.auto_step(t, features),
             Eta::Fixed(_) | Eta::OverL(_) => self.fixed_step(t, features),

@@ -90,7 +90,7 @@ impl OsParams {
 
     /// The targets: less their mean where the steps are automatic, as they came where the user
     /// chose them and the published recurrence is wanted.
-    pub fn outputs(&self, problem: &Problem, frame: &Frame) -> Result<Outputs> {
+    pub(crate) fn outputs(&self, problem: &Problem, frame: &Frame) -> Result<Outputs> {
         let kind = self.loss_for(problem.target.task());
         match self.eta {
             Eta::Auto => Outputs::new(problem, kind, self.epsilon, frame),

@@ -367,17 +367,23 @@ impl Core for Curved {
         };
         let gain: f64 = test.iter().map(|t| t.v * (t.v * t.schur)).sum();
         let own: f64 = test.iter().zip(&marginal.0).map(|(t, along)| t.schur / along.curve).sum();
-        self.state.theta.note(own / test.len() as f64);
         let mut outcome = Outcome::new(Verdict::Kept);
         outcome.score = Some(0.5 * gain);
-        if feature.pinned || !self.full() {
+        let enters = feature.pinned || !self.full();
+        let swapped = if enters {
             self.enter(feature, &test, None)?;
-            self.state.pinned += usize::from(feature.pinned);
+            None
         } else {
-            let swapped = match self.weakest(&test, gain) {
+            match self.weakest(&test, gain) {
                 Some(out) => self.swap(feature, &test, out)?,
                 None => None,
-            };
+            }
+        };
+        // After what can fail: an error changes nothing.
+        self.state.theta.note(own / test.len() as f64);
+        if enters {
+            self.state.pinned += usize::from(feature.pinned);
+        } else {
             let Some(gone) = swapped else {
                 outcome.verdict = Verdict::Dropped(Reason::Weak);
                 return Ok(outcome);

@@ -331,18 +331,22 @@ impl Core for Squared {
             return self.pin(feature, &mut row, &xy);
         }
         let swept = self.swept_column(&row, &xy, self.frame.square(&feature.stats));
-        self.state.theta.note(swept.own / swept.square);
         let column = |i: usize| swept.column[i];
         let gain = self.gain(column, swept.own, swept.square);
         let enters = gain > 0.0
             && (self.counted() < self.k || self.weakest(column, swept.own, gain).is_some());
         let full = self.full();
-        if full && !enters && gain <= self.state.threshold || swept.collinear() {
+        let weak = full && !enters && gain <= self.state.threshold || swept.collinear();
+        if !weak {
+            self.take(feature, &row, &xy, &swept)?;
+        }
+        // After what can fail: an error changes nothing.
+        self.state.theta.note(swept.own / swept.square);
+        if weak {
             let mut outcome = Outcome::dropped(Reason::Weak);
             outcome.score = Some(0.5 * gain);
             return Ok(outcome);
         }
-        self.take(feature, &row, &xy, &swept)?;
         let changed = self.improve();
         let mut outcome = Outcome::new(Verdict::Reserved);
         outcome.score = Some(0.5 * gain);

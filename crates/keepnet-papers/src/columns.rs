@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::registry::{self, MethodSpec};
-use crate::{
+use crate::Workload;
+use keepnet::registry::{self, MethodSpec};
+use keepnet::{
     Budget, Driver, Error, FeatureSource, Generated, Lane, LossKind, Order, Problem, Quiet, Result,
-    RunOptions, Selection, Task, Value, Workload,
+    RunOptions, Selection, Task, Value,
 };
 
 /// Which data: a workload's name and settings apart from the seed.

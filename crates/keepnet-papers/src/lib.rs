@@ -1,15 +1,26 @@
-//! The papers' experiments: data by seed, a run, its scores; shared by the table examples, the
-//! tests and `keepnet reproduce`.
+//! The papers' synthetic data and experiments: data by seed, a run, its scores, and the published
+//! numbers to compare them with.
 //!
-//! [`columns`] has those of online substitution and its rivals, [`rows`] those of running
-//! averages on the [`design`] of their slides, [`adaptation`] their turning signal, [`published`]
-//! the numbers to compare with.
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`workload`] | the papers' synthetic data and the stress designs; `keepnet generate` writes them |
+//! | [`columns`] | the experiments of online substitution and its rivals |
+//! | [`rows`] | those of running averages, on the [`design`] of their slides |
+//! | [`adaptation`] | a signal that turns, for averages that forget |
+//! | [`published`] | the numbers of the slides |
+//!
+//! `keepnet reproduce` prints them; the examples `os_tables` and `row_tables` judge every cell.
+
+#![forbid(unsafe_code)]
 
 pub mod adaptation;
 pub mod columns;
 pub mod design;
 pub mod published;
 pub mod rows;
+pub mod workload;
+
+pub use workload::Workload;
 
 /// Mean and standard deviation over seeds.
 #[derive(Clone, Copy, Debug)]

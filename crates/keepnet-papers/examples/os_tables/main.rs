@@ -1,6 +1,6 @@
 //! The tables of online substitution beside those of the reference prototypes.
 //!
-//! `cargo run --release -p keepnet --example os_tables [SEEDS] [PART...]` runs every cell over
+//! `cargo run --release -p keepnet-papers --example os_tables [SEEDS] [PART...]` runs every cell over
 //! SEEDS seeds (10 by default) and prints ours, the reference and
 //! `z = (ours - reference) / sqrt(se^2 + se_reference^2)`. Parts: matched, scans, stated, classes,
 //! correlated, theta, workers, rivals, rival-classes; all by default.
@@ -12,8 +12,8 @@
 //! most one cell in twenty beyond 2, none beyond 3.5.
 
 use keepnet::Result;
-use keepnet::experiment::Mean;
-use keepnet::experiment::columns::{Data, Drawn, Score, method};
+use keepnet_papers::Mean;
+use keepnet_papers::columns::{Data, Drawn, Score, method};
 
 /// Recall, and the error where the reference has one.
 type Reference = (f64, Option<f64>);

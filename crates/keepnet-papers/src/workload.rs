@@ -21,12 +21,9 @@ use rand::seq::index;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::column::ColumnData;
-use crate::data::order::generator;
-use crate::data::source::Generated;
-use crate::data::target::{Problem, Target, Task};
-use crate::error::Result;
 use design::Design;
+use keepnet::data::generator;
+use keepnet::{ColumnData, Generated, Problem, Result, Target, Task};
 pub use settings::{WORKLOADS, WorkloadInfo};
 
 /// What randomness is for; purposes never share a stream.

@@ -1,7 +1,7 @@
 //! The slides' regression and classification tables: published, reference and ours, with z.
 //!
 //! ```text
-//! cargo run --release -p keepnet --example row_tables -- [regression|classification] [RUNS] [MAX_N]
+//! cargo run --release -p keepnet-papers --example row_tables -- [regression|classification] [RUNS] [MAX_N]
 //! ```
 //!
 //! A row of at most 10,000 samples is run with four times RUNS seeds (10 unless given), a longer one,
@@ -12,9 +12,9 @@
 //! beyond 3.5; cells of fewer than 4 reference runs are shown and not judged.
 
 use keepnet::Result;
-use keepnet::experiment::design::P;
-use keepnet::experiment::published::{self, Line};
-use keepnet::experiment::rows::{Score, Setting, run};
+use keepnet_papers::design::P;
+use keepnet_papers::published::{self, Line};
+use keepnet_papers::rows::{Score, Setting, run};
 
 /// Samples up to which a row is run with four times as many seeds.
 const SHORT: usize = 10_000;

@@ -12,9 +12,9 @@ use std::f64::consts::TAU;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
-use crate::data::order::generator;
-use crate::learn::{AveragesParams, Extract, OlsParams, Olsth, RunningAverages};
-use crate::{Result, Row, RowBlock};
+use keepnet::data::generator;
+use keepnet::learn::{AveragesParams, Extract, OlsParams, Olsth, RunningAverages};
+use keepnet::{Result, Row, RowBlock};
 
 const P: usize = 100;
 const K: usize = 10;

@@ -3,7 +3,7 @@
 //! The design is the slides' (a common factor, every tenth feature true); expected numbers are
 //! the specification's. The long part is `examples/row_tables`.
 
-use keepnet::data::order::generator;
+use keepnet::data::generator;
 use keepnet::learn::{
     AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract, Olasso, OlassoParams, OlsParams,
     Olsth, RunningAverages,

@@ -1,8 +1,8 @@
 //! A small part of the `os_tables` example: few seeds, within 3.5 standard errors of the tables
 //! of the reference prototypes (means over 3 to 40 seeds). The example runs and judges them all.
 
-use keepnet::experiment::Mean;
-use keepnet::experiment::columns::{Data, Drawn, Score, method};
+use keepnet_papers::Mean;
+use keepnet_papers::columns::{Data, Drawn, Score, method};
 
 fn scores(data: &Data, name: &'static str, scans: u32, seeds: u64) -> Vec<Score> {
     // Seeds apart from the example's, which start at 0.

@@ -4,13 +4,13 @@
 use std::time::Instant;
 
 use super::design::{Design, auc, is_true, rmse};
-use crate::learn::{
+use keepnet::learn::{
     AnnealedRidge, AnnealedRidgeParams, AveragesParams, Extract, Oalasso, OalassoParams, Oelnet,
     OelnetParams, Ofsa, OfsaParams, Olasso, OlassoParams, OlsParams, Olsth, Omcp, OmcpParams,
     RunningAverages,
 };
-use crate::registry::{self, MethodSpec};
-use crate::{Budget, Result, RowBlock, RowLearner, RowProblem};
+use keepnet::registry::{self, MethodSpec};
+use keepnet::{Budget, Result, RowBlock, RowLearner, RowProblem};
 
 /// What one run gave for one method.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::design::{Design, PowerLaw};
 use super::{Noise, Workload};
-use crate::data::target::Task;
-use crate::error::{Error, Result};
+use keepnet::{Error, Result, Task};
 
 /// One workload: an entry of `keepnet generate --list`.
 #[derive(Clone, Copy, Debug)]

@@ -29,7 +29,7 @@ use rand::seq::index;
 use rand_distr::{Distribution, StandardNormal, StudentT};
 
 use super::{Purpose, Workload};
-use crate::data::column::{ColumnData, Numbers};
+use keepnet::{ColumnData, Numbers};
 
 /// The distribution of the columns.
 #[derive(Clone, Debug)]

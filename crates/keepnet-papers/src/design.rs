@@ -1,7 +1,7 @@
 //! The slides' design: a common factor, every tenth feature true.
 
-use crate::data::order::generator;
-use crate::{Row, RowBlock};
+use keepnet::data::generator;
+use keepnet::{Row, RowBlock};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
