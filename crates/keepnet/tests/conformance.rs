@@ -259,7 +259,7 @@ fn a_budget_that_is_too_small_is_an_error_and_not_a_surprise() {
     let mut source = data.dense();
     let driver = Driver::new(&mut source, vec![Lane::new(problem, selector)], width(16)).unwrap();
     let error = driver.run(&mut Quiet).unwrap_err().to_string();
-    assert!(error.contains("--memory") && error.contains(&Bytes(40_000).to_string()), "{error}");
+    assert!(error.contains("`memory`") && error.contains(&Bytes(40_000).to_string()), "{error}");
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn wrong_calls_are_refused_with_the_reason() {
         }
     };
     for name in ["os", "os-plus"] {
-        assert!(refuse(name, MethodSpec::default()).contains("-k K"));
+        assert!(refuse(name, MethodSpec::default()).contains("`k=K`"));
         assert!(refuse(name, MethodSpec::k(0)).contains("at least 1"));
         assert!(refuse(name, MethodSpec::k(30)).contains("below the number of rows"));
         assert!(refuse(name, MethodSpec::k(3).set("speed", 1)).contains("speed"));
