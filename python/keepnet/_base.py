@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +27,17 @@ def class_name(value) -> str:
         return "true" if value else "false"
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
+    return str(value)
+
+
+def plain(value) -> bool | int | float | str:
+    """A setting as JSON has it; infinity, which JSON has not, as text."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value) if np.isfinite(value) else str(float(value))
     return str(value)
 
 
@@ -104,7 +116,7 @@ class Selector(SelectorMixin, BaseEstimator):
             value = getattr(self, name)
             if value is None or value == self._engine[name]:
                 continue
-            settings[theirs] = str(value).lower() if isinstance(value, bool) else str(value)
+            settings[theirs] = plain(value)
         threads = None if self.n_jobs is None or self.n_jobs < 1 else int(self.n_jobs)
         request = {
             "method": self._info["name"],

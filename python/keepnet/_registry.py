@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import keyword
-import re
 from collections.abc import Mapping
 from numbers import Integral, Real
 
@@ -16,7 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from keepnet import _keepnet
 
-METHODS = {method["name"]: method for method in json.loads(_keepnet.methods())}
+METHODS = {
+    method["name"]: method | {"rows": method["stream"] == "samples"}
+    for method in json.loads(_keepnet.methods())
+}
 CLASSES: dict[str, type] = {}
 
 LOSSES = ("squared", "squared-hinge", "logistic", "squared-epsilon")
@@ -132,34 +134,45 @@ def python_name(setting: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
-def default_of(text: str, preset: bool):
-    """A setting's default as Python writes it; None leaves it to the engine."""
-    if text in ("true", "false"):
-        return text == "true"
-    for number in (int, float):
-        try:
-            value = number(text)
-        except ValueError:
-            continue
-        # Under a preset the engine must know what was not given.
-        return None if preset else value
-    if re.fullmatch(r"[a-z][a-z0-9-]+", text) and text not in ("none", "inf"):
-        return text
-    return None
+def default_of(setting: dict):
+    """A setting's default; None where the engine works it out, and for the word 'none'."""
+    return None if setting["value"] == "none" else setting["value"]
 
 
-def setting_entry(setting: dict, preset: bool):
+def words_of(setting: dict) -> list[str]:
+    """The words that a setting takes; 'none' is None."""
+    return [word for word in setting.get("choices", ()) if word != "none"]
+
+
+def interval_of(setting: dict) -> Interval:
+    """The numbers that a setting takes."""
+    low = setting.get("least", setting.get("above"))
+    high = setting.get("most", setting.get("below"))
+    ends = ("least" in setting, "most" in setting)
+    closed = {(True, True): "both", (True, False): "left", (False, True): "right"}
+    kind = Integral if setting["kind"] == "whole" else Real
+    return Interval(kind, low, high, closed=closed.get(ends, "neither"))
+
+
+def setting_entry(setting: dict):
     """Default, constraint, type and meaning of one setting."""
-    default = default_of(setting["default"], preset)
-    if isinstance(default, bool):
-        return default, ["boolean"], "bool", setting["help"]
-    kind = "str" if isinstance(default, str) else "float"
-    kind += " or float" if kind == "str" else " or str"
-    meaning = setting["help"]
+    default, meaning = default_of(setting), setting["help"]
+    constraint, kinds = [], []
+    if setting["kind"] == "flag":
+        constraint, kinds = ["boolean"], ["bool"]
+    elif setting["kind"] != "choice":
+        constraint = [interval_of(setting)]
+        kinds = ["int" if setting["kind"] == "whole" else "float"]
+    if setting["kind"] == "step":
+        constraint, kinds = [*constraint, str], [*kinds, "str"]
+    elif words := words_of(setting):
+        constraint = [*constraint, StrOptions(set(words))]
+        named = ", ".join(map(repr, words))
+        kinds = [*kinds, f"{{{named}}}"]
     if default is None:
-        kind += " or None"
+        constraint, kinds = [*constraint, None], [*kinds, "None"]
         meaning += f" (None is {setting['default']})"
-    return default, [Real, str, None], kind, meaning
+    return default, constraint, " or ".join(kinds), meaning
 
 
 def parameters(info: dict, takes_k: bool, more: dict, changed: dict) -> dict:
@@ -172,10 +185,8 @@ def parameters(info: dict, takes_k: bool, more: dict, changed: dict) -> dict:
         entries["k"] = (10, constraint, "int" if info["needs_k"] else "int or None", meaning)
     if info["has_loss"]:
         entries["loss"] = LOSS
-    preset = any(setting["name"] == "preset" for setting in info["settings"])
     for setting in info["settings"]:
-        own = preset and setting["name"] != "preset"
-        entries[python_name(setting["name"])] = setting_entry(setting, own)
+        entries[python_name(setting["name"])] = setting_entry(setting)
     entries |= more
     for name in ROWS if info["rows"] else COMMON:
         entries[name] = COMMON[name]
@@ -251,11 +262,7 @@ def method(name: str, takes_k: bool = True, **changed):
         entries = parameters(info, takes_k, getattr(cls, "_own", {}), changed)
         cls._info = info
         cls._settings = {python_name(s["name"]): s["name"] for s in info["settings"]}
-        preset = any(s["name"] == "preset" for s in info["settings"])
-        cls._engine = {
-            python_name(s["name"]): default_of(s["default"], preset and s["name"] != "preset")
-            for s in info["settings"]
-        }
+        cls._engine = {python_name(s["name"]): default_of(s) for s in info["settings"]}
         cls._defaults = {name: entry[0] for name, entry in entries.items()}
         cls._parameter_constraints = {name: list(entry[1]) for name, entry in entries.items()}
         cls._entries = entries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from keepnet._registry import CLASSES
+from keepnet._registry import CLASSES, default_of, python_name, words_of
 
 _HEAD = '''"""Types of the package; written by `python -m keepnet._stubs`."""
 
@@ -109,12 +109,25 @@ _TYPES = {
 }
 
 
+def _setting(setting: dict) -> str:
+    """The type of a setting."""
+    kinds = {"flag": ["bool"], "whole": ["int"], "number": ["float"], "step": ["float", "str"]}
+    parts = list(kinds.get(setting["kind"], []))
+    if (words := words_of(setting)) and setting["kind"] != "step":
+        quoted = ", ".join(f'"{word}"' for word in words)
+        parts.append(f"Literal[{quoted}]")
+    if default_of(setting) is None:
+        parts.append("None")
+    return " | ".join(parts)
+
+
 def _argument(cls, name, default) -> str:
-    kind = _TYPES.get(name)
-    if kind is None:
-        kind = "bool" if isinstance(default, bool) else "float | str"
-        kind += " | None" if default is None else ""
-    elif name == "k" and not cls._info["needs_k"]:
+    settings = {python_name(setting["name"]): setting for setting in cls._info["settings"]}
+    if name in settings:
+        kind = _setting(settings[name])
+    else:
+        kind = _TYPES.get(name) or type(default).__name__
+    if name == "k" and not cls._info["needs_k"]:
         kind += " | None"
     return f"{name}: {kind} = ..."
 

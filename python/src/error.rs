@@ -1,4 +1,5 @@
-//! The engine's errors as Python's: the same message, the flags of the command line as arguments.
+//! The engine's errors as Python's: the same message. Those of reading files name flags of the
+//! command line, which are arguments here.
 
 use std::io::ErrorKind;
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use keepnet::run::RowMissing;
 use keepnet::registry::{self, MethodInfo, MethodSpec, Stream};
+use keepnet::run::RowMissing;
 use keepnet::{
     Budget, CheckPolicy, Error, FeatureSource, Groups, Lane, LossKind, Missing, Order, Problem,
-    Result, RowLearner, RowProblem, RunOptions, RunReport, Target,
+    Result, RowLearner, RowProblem, RunOptions, RunReport, Target, Value,
 };
 use keepnet_io::plan::Plan;
 use keepnet_io::result::{Outcome, Rows, Run, Seconds, warnings};
@@ -15,8 +15,6 @@ use keepnet_io::system;
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use serde::Deserialize;
-
-use crate::registry::stream;
 
 /// An order by name or by the places of the features.
 #[derive(Clone, Debug, Deserialize)]
@@ -45,7 +43,7 @@ pub struct Request {
     #[serde(default)]
     loss: Option<String>,
     #[serde(default)]
-    settings: BTreeMap<String, String>,
+    settings: BTreeMap<String, Value>,
     #[serde(default)]
     seed: u64,
     #[serde(default)]
@@ -204,7 +202,7 @@ impl Said<'_> {
         let notes: Vec<String> = notes.iter().chain(&self.request.notes).cloned().collect();
         let spec = self.request.spec()?;
         let warnings = warnings(&notes, &spec, integral, report);
-        let stream = stream(self.request.info()?.stream);
+        let stream = self.request.info()?.stream.name();
         self.json(report, stream, &warnings)
     }
 

@@ -7,6 +7,7 @@ pub mod commands;
 pub mod flags;
 pub mod output;
 pub mod run;
+pub mod wording;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -82,6 +83,6 @@ pub fn usage(error: &clap::Error) -> ExitCode {
 /// The error as one line on standard error.
 pub fn complain(error: &Error) {
     if !nobody_reads(error) {
-        say(&error.to_string());
+        say(&wording::with_flags(&error.to_string()));
     }
 }

@@ -120,7 +120,7 @@ fn wrong_calls_are_refused_with_advice() {
     refused("--method group-saola --groups block:x", 2, &["block:N"]);
     refused("--method group-saola --groups none.csv", 1, &["none.csv"]);
     refused("--method os-plus -k 3 --measure su", 2, &["measure", "os-plus has none"]);
-    refused("--method saola --measure pearson", 2, &["auto, su, mi, fisher-z or g2"]);
+    refused("--method saola --measure pearson", 2, &["auto, su, mi or fisher-z"]);
     refused("--method saola --set alpha=7 --measure fisher-z", 2, &["between 0 and 1"]);
     folder.write("some.csv", "a_0,g\na_1,g\n");
     refused("--method group-saola --groups some.csv", 1, &["\"a_2\" has no group"]);

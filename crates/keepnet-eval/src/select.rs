@@ -12,7 +12,7 @@ use keepnet::run::{RowCounts, RowDriver, RowObserver, RowOptions};
 use keepnet::{
     Budget, CheckPolicy, ColumnBlock, Driver, FeatureSource, Flow, Groups, Lane, MethodInfo,
     MethodSpec, Observer, Order, Problem, Progress, Result, RowBlock, RowLearner, RowProblem,
-    RunOptions, SampleSource, Selection,
+    RunOptions, SampleSource, Selection, Value,
 };
 
 use crate::metered::{Meter, Metered};
@@ -169,9 +169,9 @@ const LEVELS: usize = 256;
 fn integral(source: &mut dyn FeatureSource, entrants: &[&(usize, Entrant)]) -> Result<bool> {
     let auto = |(_, entrant): &&(usize, Entrant)| {
         let settings = &entrant.spec.settings;
-        entrant.info.settings.iter().any(|setting| setting.name == "measure")
-            && settings.get("measure").is_none_or(|name| name == "auto")
-            && !settings.contains_key("bins")
+        entrant.info.has("measure")
+            && settings.get("measure").is_none_or(|name| *name == Value::from("auto"))
+            && settings.get("bins").is_none_or(|bins| *bins == Value::from("none"))
     };
     if !source.integral() || !entrants.iter().copied().any(|entrant| auto(&entrant)) {
         return Ok(source.integral());

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use keepnet_cli::output::say::say;
+use keepnet_cli::wording::with_flags;
 use keepnet_cli::{FAILED, commands, complain, flags, status, usage};
 use keepnet_mpi::ranks::Ranks;
 use keepnet_mpi::wire;
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
         0 => complain(&error),
         _ => {
             std::thread::sleep(GRACE);
-            say(&format!("rank {rank}: {error}"));
+            say(&with_flags(&format!("rank {rank}: {error}")));
         }
     }
     // The others may be waiting for this rank: nobody stays behind.

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use keepnet::learn::SavedAverages;
-use keepnet::registry::{self, MethodInfo, MethodSpec, Stream};
+use keepnet::registry::setting::Given;
+use keepnet::registry::{self, MethodInfo, MethodSpec, Setting, Stream};
 use keepnet::run::RowFilter;
 use keepnet::run::snapshot::{decode, encode};
 use keepnet::select::substitution::asy_os::{AsyOsParams, Centre, Seen, Share, Worker};
@@ -23,6 +24,13 @@ use crate::messages::{Messages, Wishes};
 use crate::reports::{self, Report};
 use crate::window::{Window, WindowCentre};
 use crate::wire::{self, PART, REPORT, START, STATE};
+
+/// Where the shared prediction is, over ranks.
+const CENTRE: Setting = Setting::choice(
+    "centre",
+    &["messages", "window"],
+    "how ranks share the prediction: messages, or a window of shared memory",
+);
 
 /// All ranks of this run, seen from one of them.
 pub struct Ranks {
@@ -170,11 +178,9 @@ impl Runner for Ranks {
         budget: Budget,
     ) -> Result<Box<dyn ColumnSelector>> {
         let mut spec = spec.clone();
-        let window = match spec.settings.remove("centre").as_deref() {
-            None | Some("messages") => false,
-            Some("window") => true,
-            Some(other) => return Err(Error::param("centre", other, "messages or window")),
-        };
+        // Its centres are other ones than those of threads.
+        let window = spec.value(&CENTRE)? == Some(Given::Word("window"));
+        spec.settings.remove(CENTRE.name);
         for name in ["workers", "tau"] {
             if spec.settings.contains_key(name) {
                 return Err(Error::param(name, "given", "as many workers as mpirun starts"));

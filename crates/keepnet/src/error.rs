@@ -1,8 +1,11 @@
 //! The one error type of the engine.
 //!
 //! Messages are lower case, name the datum that is wrong and say what to do. The engine does
-//! not know files: the edge adds the path and the feature with [`Error::at`].
+//! not know files: the edge adds the path and the feature with [`Error::at`]. Nor does it know flags:
+//! an argument is marked as `` `memory` `` or `` `ridge=0.01` ``, which Python shows as it is and the
+//! program turns into its flags.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A `Result` with keepnet's error.
@@ -25,17 +28,17 @@ pub enum Error {
     /// A setting out of range.
     #[error("{name} is {got}, expected {want}")]
     Param {
-        /// The setting's name as the user writes it.
+        /// The setting's name.
         name: &'static str,
         /// What was given.
         got: String,
         /// What is accepted.
-        want: &'static str,
+        want: Cow<'static, str>,
     },
     /// A missing or infinite value under the policy that refuses them.
     #[error(
         "feature {name:?} has a missing or infinite value at row {row}; \
-         choose --missing drop-feature, mean, zero or indicator"
+         choose `missing=drop-feature`, mean, zero or indicator"
     )]
     Missing {
         /// The feature's name.
@@ -102,8 +105,12 @@ impl Error {
     }
 
     /// A setting out of range.
-    pub fn param(name: &'static str, got: impl fmt::Display, want: &'static str) -> Self {
-        Self::Param { name, got: got.to_string(), want }
+    pub fn param(
+        name: &'static str,
+        got: impl fmt::Display,
+        want: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::Param { name, got: got.to_string(), want: want.into() }
     }
 
     /// Numbers that left the range of f64 on the way to an answer.

@@ -3,10 +3,12 @@
 //! The command line and the Python package know methods through this table alone, so a method
 //! is one file, one struct and one entry here.
 
+mod describe;
 mod promises;
-
-use std::collections::BTreeMap;
-use std::str::FromStr;
+pub mod setting;
+mod spec;
+#[cfg(test)]
+mod tests;
 
 use crate::data::row::RowProblem;
 use crate::data::target::Problem;
@@ -18,7 +20,6 @@ use crate::learn::streaming::{
     ofs, opg, opg_sadmm, rda, rda_sadmm, sgd, siht, sofs, truncated_gradient, tsgd,
 };
 use crate::learn::{MakeRows, RowLearner};
-use crate::loss::LossKind;
 use crate::run::budget::Budget;
 use crate::select::ColumnSelector;
 use crate::select::l1::{grafting, grafting_light, l0_cd, l1_cd, l1_hinge, lasso, proj_gd};
@@ -26,6 +27,8 @@ use crate::select::statistical::{alpha_investing, group_saola, ogfs, osfs, saola
 use crate::select::substitution::{asy_os, os, os_plus};
 
 pub use promises::{Promises, Relation};
+pub use setting::Setting;
+pub use spec::MethodSpec;
 
 /// What flows past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +43,17 @@ pub enum Stream {
     Batch,
 }
 
-/// One setting of a method, given as `--set name=value`.
-#[derive(Clone, Copy, Debug)]
-pub struct SettingInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// Its default, as the user would write it.
-    pub default: &'static str,
-    /// What it does and which values it takes.
-    pub help: &'static str,
+impl Stream {
+    /// The name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Features => "features",
+            Self::Groups => "groups",
+            Self::Samples => "samples",
+            Self::Batch => "batch",
+        }
+    }
 }
 
 /// One method: an entry of `keepnet methods`.
@@ -68,14 +73,14 @@ pub struct MethodInfo {
     pub memory: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
-    /// Scans made unless `--scans` says otherwise.
+    /// Scans made unless another number is asked for.
     pub scans: u32,
-    /// Whether it cannot work without `-k`.
+    /// Whether it cannot work without `k`.
     pub needs_k: bool,
-    /// Whether `--loss` means something to it.
+    /// Whether a loss can be chosen.
     pub has_loss: bool,
     /// Its settings.
-    pub settings: &'static [SettingInfo],
+    pub settings: &'static [Setting],
     /// What it promises of its answers on any table, and why not the rest.
     pub promises: Promises,
     /// Makes one.
@@ -86,6 +91,21 @@ impl MethodInfo {
     /// The same with other promises than its family's.
     pub(crate) const fn promising(self, promises: Promises) -> Self {
         Self { promises, ..self }
+    }
+
+    /// The setting of that name, or an error that lists those there are.
+    pub fn setting(&self, name: &str) -> Result<&'static Setting> {
+        self.settings.iter().find(|setting| setting.name == name).ok_or_else(|| {
+            let known: Vec<_> = self.settings.iter().map(|setting| setting.name).collect();
+            let got = format!("{name} ({} knows {})", self.name, known.join(", "));
+            Error::param("setting", got, "a setting of the method")
+        })
+    }
+
+    /// Whether it has a setting of that name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.settings.iter().any(|setting| setting.name == name)
     }
 }
 
@@ -99,55 +119,6 @@ pub enum Maker {
     Columns(MakeColumns),
     /// Rows, each with its own target.
     Rows(MakeRows),
-}
-
-/// What the user asked of a method.
-#[derive(Clone, Debug, Default)]
-pub struct MethodSpec {
-    /// Most features to keep.
-    pub k: Option<usize>,
-    /// The loss, where one was named.
-    pub loss: Option<LossKind>,
-    /// Seed of whatever is random in it.
-    pub seed: u64,
-    /// Bytes of one dense column, where known, for a budget that is checked beforehand.
-    pub column_bytes: Option<u64>,
-    /// Whether the schema says that every column holds integers, booleans or codes.
-    pub integral: bool,
-    /// `--set` pairs.
-    pub settings: BTreeMap<String, String>,
-}
-
-impl MethodSpec {
-    /// A method that keeps `k` features, with its defaults.
-    #[must_use]
-    pub fn k(k: usize) -> Self {
-        Self { k: Some(k), ..Self::default() }
-    }
-
-    /// The same with one more setting.
-    #[must_use]
-    pub fn set(mut self, name: &str, value: impl ToString) -> Self {
-        self.settings.insert(name.into(), value.to_string());
-        self
-    }
-
-    /// The value of a setting, or `default`.
-    pub fn get<T: FromStr>(&self, name: &'static str, default: T, want: &'static str) -> Result<T> {
-        match self.settings.get(name) {
-            None => Ok(default),
-            Some(text) => text.parse().map_err(|_| Error::param(name, text, want)),
-        }
-    }
-
-    /// `k`, or the advice that it is needed.
-    pub fn need_k(&self) -> Result<usize> {
-        match self.k {
-            Some(0) => Err(Error::param("k", 0, "at least 1")),
-            Some(k) => Ok(k),
-            None => Err(Error::param("k", "not given", "-k K, the number of features to keep")),
-        }
-    }
 }
 
 /// Every method, defaults first.
@@ -236,14 +207,8 @@ pub fn make_rows(
     }
 }
 
-/// Whether the method knows every setting it was given.
+/// Checks all that can be wrong with settings without data: each is known to the method, of the
+/// right kind and within its bounds.
 pub fn check_settings(method: &MethodInfo, spec: &MethodSpec) -> Result<()> {
-    for name in spec.settings.keys() {
-        if !method.settings.iter().any(|setting| setting.name == name) {
-            let known: Vec<_> = method.settings.iter().map(|s| s.name).collect();
-            let got = format!("{name} ({} knows {})", method.name, known.join(", "));
-            return Err(Error::param("--set", got, "a setting of the method"));
-        }
-    }
-    Ok(())
+    spec.settings.iter().try_for_each(|(name, value)| method.setting(name)?.read(value).map(|_| ()))
 }

@@ -47,10 +47,12 @@ macro_rules! value_from {
 value_from! {
     bool => Value::Bool,
     u64 => Value::Int,
+    i32 => |v: i32| u64::try_from(v).map_or(Value::Float(f64::from(v)), Value::Int),
     usize => |v| Value::Int(v as u64),
     f64 => Value::Float,
     &str => |v: &str| Value::Text(v.into()),
     String => Value::Text,
+    &String => |v: &String| Value::Text(v.clone()),
     Vec<f64> => Value::List,
 }
 

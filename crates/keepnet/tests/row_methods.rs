@@ -126,7 +126,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
         &RowProblem::regression(10_000),
         Budget::bytes(100_000),
     );
-    assert!(tight.err().unwrap().to_string().contains("raise --memory"));
+    assert!(tight.err().unwrap().to_string().contains("raise `memory`"));
 }
 
 /// One learner, two rows, weights by feature.

@@ -12,6 +12,7 @@ use super::select_rows::{Parts, Place, publish};
 use crate::flags::{ExtractArgs, MergeArgs, names, pairs};
 use crate::output::atomic;
 use crate::output::say::say;
+use crate::wording::with_flags;
 use keepnet_io::result::{Rows, Seconds, keeps_all};
 
 fn read(path: &Path) -> Result<SavedAverages> {
@@ -45,7 +46,8 @@ pub fn extract(args: &ExtractArgs) -> Result<()> {
     saved.problem =
         saved.problem.keeping(&names(&args.always)?).map_err(|e| e.at(args.stats.display()))?;
     let method = registry::find(&args.method)?;
-    let spec = MethodSpec { k: args.k, settings: pairs(&args.settings)?, ..MethodSpec::default() };
+    let settings = pairs(&args.settings)?.into_iter().map(|(name, text)| (name, text.into()));
+    let spec = MethodSpec { k: args.k, settings: settings.collect(), ..MethodSpec::default() };
     let mut learner = registry::make_rows(method, &spec, &saved.problem, Budget::unlimited())?;
     let rows = saved.averages.rows() as usize;
     learner.load(saved.averages).map_err(|e| e.at(&args.method))?;
@@ -58,7 +60,8 @@ pub fn extract(args: &ExtractArgs) -> Result<()> {
         seed: 0,
         complete: true,
     };
-    let mut warnings = selection.warnings.clone();
+    let said = selection.warnings.iter();
+    let mut warnings: Vec<_> = said.map(|warning| with_flags(warning)).collect();
     warnings.extend(keeps_all(&selection, args.k));
     let place =
         Place { output: args.output.as_deref(), quiet: args.quiet, aside: false, report: None };

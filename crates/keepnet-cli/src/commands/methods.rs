@@ -1,13 +1,13 @@
 //! `keepnet methods`: the table of the registry, one method, or JSON.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use keepnet::Result;
-use keepnet::registry::{self, MethodInfo, Relation, Stream};
+use keepnet::registry::{self, MethodInfo, Relation};
+use keepnet::{Error, Result};
 
 use crate::flags::MethodsArgs;
 use crate::output::{print, table};
+use crate::wording::with_flags;
 
 /// Prints the methods.
 pub fn run(args: &MethodsArgs) -> Result<()> {
@@ -19,26 +19,18 @@ pub fn run(args: &MethodsArgs) -> Result<()> {
         return print(&promises(&methods));
     }
     if args.json {
-        let all: Vec<_> = methods.iter().map(|method| json(method)).collect();
-        let text = match args.name.is_some() {
-            true => serde_json::to_string_pretty(&all[0]),
-            false => serde_json::to_string_pretty(&all),
+        // By way of a value, which puts the keys into order.
+        let value = match args.name.is_some() {
+            true => serde_json::to_value(methods[0]),
+            false => serde_json::to_value(&methods),
         };
-        let text = text.unwrap_or_default();
-        return print(&format!("{text}\n"));
+        let text = value.and_then(|value| serde_json::to_string_pretty(&value));
+        let text = text.map_err(|error| Error::Data(format!("cannot make the table: {error}")))?;
+        return print(&with_flags(&format!("{text}\n")));
     }
     match args.name.is_some() {
-        true => print(&details(methods[0])),
+        true => print(&with_flags(&details(methods[0]))),
         false => print(&list(&methods)),
-    }
-}
-
-pub(super) fn stream(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Features => "features",
-        Stream::Groups => "groups",
-        Stream::Samples => "samples",
-        Stream::Batch => "batch",
     }
 }
 
@@ -48,7 +40,7 @@ fn list(methods: &[&MethodInfo]) -> String {
         let default = if at == 0 { " (default)" } else { "" };
         rows.push(vec![
             format!("{}{default}", method.name),
-            stream(method.stream).into(),
+            method.stream.name().into(),
             method.tasks.into(),
             method.summary.into(),
         ]);
@@ -60,7 +52,7 @@ fn details(method: &MethodInfo) -> String {
     let mut out = format!("{}: {}\n\n", method.name, method.summary);
     let k = if method.needs_k { "required" } else { "not required" };
     for (what, text) in [
-        ("stream", stream(method.stream)),
+        ("stream", method.stream.name()),
         ("tasks", method.tasks),
         ("-k", k),
         ("--loss", if method.has_loss { "as chosen" } else { "none" }),
@@ -74,22 +66,17 @@ fn details(method: &MethodInfo) -> String {
     if !method.settings.is_empty() {
         out += "\n";
         let mut rows = vec![["--set", "default", "meaning"].map(String::from).to_vec()];
-        let row = |s: &registry::SettingInfo| [s.name, s.default, s.help].map(String::from);
-        rows.extend(method.settings.iter().map(|setting| row(setting).to_vec()));
+        rows.extend(
+            method.settings.iter().map(|s| vec![s.name.into(), s.default(), s.help.into()]),
+        );
         out += &table::aligned(&rows);
     }
-    let (kept, with) = (kept(method), with(method));
+    let (kept, with) = (method.promises.kept(), with(method));
     let _ = writeln!(out, "\npromises: {}{with}", kept.join(", "));
     for (relation, why) in method.promises.except {
         let _ = writeln!(out, "  not {}: {why}", relation.name());
     }
     out
-}
-
-/// The relations that a method promises.
-fn kept(method: &MethodInfo) -> Vec<&'static str> {
-    let kept = Relation::ALL.iter().filter(|r| method.promises.why_not(**r).is_none());
-    kept.map(|relation| relation.name()).collect()
 }
 
 /// The settings under which the promises hold.
@@ -132,27 +119,4 @@ fn promises(methods: &[&MethodInfo]) -> String {
         let _ = writeln!(out, "{}. {why}", at + 1);
     }
     out
-}
-
-fn json(method: &MethodInfo) -> serde_json::Value {
-    let setting = |s: &registry::SettingInfo| serde_json::json!({"name": s.name, "default": s.default, "help": s.help});
-    let except = method.promises.except.iter().map(|(relation, why)| (relation.name(), *why));
-    serde_json::json!({
-        "name": method.name,
-        "stream": stream(method.stream),
-        "summary": method.summary,
-        "tasks": method.tasks,
-        "cost": method.cost,
-        "memory": method.memory,
-        "paper": method.paper,
-        "scans": method.scans,
-        "needs_k": method.needs_k,
-        "has_loss": method.has_loss,
-        "settings": method.settings.iter().map(setting).collect::<Vec<_>>(),
-        "promises": {
-            "kept": kept(method),
-            "with": method.promises.with.iter().copied().collect::<BTreeMap<_, _>>(),
-            "except": except.collect::<BTreeMap<_, _>>(),
-        },
-    })
 }

@@ -230,7 +230,8 @@ fn identity(
 /// The method's settings as they are in force: a default may come from the machine, such as the
 /// number of workers from that of its cores, and is as good as one that was asked for.
 fn in_force(spec: &MethodSpec, params: Vec<(&'static str, Value)>) -> BTreeMap<String, String> {
-    let mut all = spec.settings.clone();
+    let asked = spec.settings.iter().map(|(name, value)| (name.clone(), value.to_string()));
+    let mut all: BTreeMap<String, String> = asked.collect();
     all.extend(spec.loss.map(|loss| ("loss".into(), loss.name().into())));
     all.extend(params.into_iter().map(|(name, value)| (name.into(), value.to_string())));
     all.extend(spec.k.map(|k| ("k".into(), k.to_string())));

@@ -14,6 +14,7 @@ use crate::output::say::{aside, visible};
 use crate::output::{csv, print, reduced, report as html, table};
 use crate::run::plan::Plan;
 use crate::run::system;
+use crate::wording::with_flags;
 use keepnet_io::result::{Outcome, Run, Seconds};
 
 /// How many columns there are of each type.
@@ -95,7 +96,8 @@ pub fn dry_run(
 pub fn warnings(asked: &Asked<'_>, opened: &Opened, report: &RunReport) -> Vec<String> {
     let spec = &asked.spec;
     let integral = opened.source.integral();
-    keepnet_io::result::warnings(&opened.notes, spec, integral, report)
+    let said = keepnet_io::result::warnings(&opened.notes, spec, integral, report);
+    said.iter().map(|warning| with_flags(warning)).collect()
 }
 
 /// Writes every output: all temporary files first, then all names.
@@ -127,7 +129,7 @@ pub fn write(
     };
     let outcome = Outcome {
         report,
-        stream: super::methods::stream(asked.method.stream),
+        stream: asked.method.stream.name(),
         target: &opened.problem.target,
         sources: opened.source.sources(),
         rows: &opened.rows,

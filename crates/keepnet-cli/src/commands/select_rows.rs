@@ -1,6 +1,6 @@
 //! `keepnet select` with a method on rows: one pass over samples, from files or a pipe.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,7 @@ use crate::run::runner::{Learnt, Runner};
 use crate::run::share::RowShare;
 use crate::run::signals::{self, Phase};
 use crate::run::system;
+use crate::wording::with_flags;
 use keepnet_io::result::{Outcome, Rows, Run, Seconds, row_report, row_target};
 
 /// Runs a selection on rows.
@@ -287,12 +288,13 @@ fn identity(
     let hash = checkpoint::text_hash(&format!("{names:?}{classes:?}{target:?}"));
     let (rows, input) = (&args.rows, &args.input);
     let always: BTreeSet<String> = args.method.always()?.into_iter().collect();
+    let set: BTreeMap<_, _> = spec.settings.iter().map(|(n, v)| (n, v.to_string())).collect();
     let settings: Vec<String> = [
         ("method", method.name.to_string()),
         ("k", format!("{:?}", spec.k)),
         ("loss", format!("{:?}", spec.loss)),
         ("seed", spec.seed.to_string()),
-        ("set", format!("{:?}", spec.settings)),
+        ("set", format!("{set:?}")),
         ("missing", args.method.missing.clone()),
         ("memory", format!("{:?}", args.run.memory()?)),
         ("target", format!("{:?}", rows.target)),
@@ -334,7 +336,8 @@ impl Shown<'_> {
     ) -> Result<()> {
         let mut warnings = self.rows.notes();
         let k = self.args.method.k;
-        warnings.extend(keepnet_io::result::row_warnings(&selection, &report.counts, k));
+        let said = keepnet_io::result::row_warnings(&selection, &report.counts, k);
+        warnings.extend(said.iter().map(|warning| with_flags(warning)));
         let seconds = Seconds {
             total: self.start.elapsed().as_secs_f64(),
             read: report.read.as_secs_f64(),

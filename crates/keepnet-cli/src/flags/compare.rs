@@ -171,7 +171,7 @@ impl CompareArgs {
             return Err(Error::param("groups", "not given", want).at(name));
         }
         for key in settings.keys() {
-            if !info.settings.iter().any(|setting| setting.name == key) {
+            if !info.has(key) {
                 let known: Vec<_> = info.settings.iter().map(|setting| setting.name).collect();
                 let got = format!("{key} ({name} knows {})", known.join(", "));
                 return Err(Error::param("methods", got, "a setting of the method"));
@@ -180,6 +180,7 @@ impl CompareArgs {
         // Statistical methods choose their own size and take k only where it is written for them.
         let sized = info.needs_k || info.stream == Stream::Samples;
         let k = k.or(self.k.filter(|_| sized));
+        let settings = settings.into_iter().map(|(name, text)| (name, text.into())).collect();
         let spec = MethodSpec { k, loss, seed: self.seed, settings, ..MethodSpec::default() };
         if info.needs_k {
             spec.need_k().map_err(|error| error.at(name))?;

@@ -75,7 +75,7 @@ impl MethodFlags {
         let mut settings = pairs(&self.settings)?;
         for (name, value) in [("measure", &self.measure), ("on-full", &self.on_full)] {
             let Some(value) = value else { continue };
-            if !info.settings.iter().any(|setting| setting.name == name) {
+            if !info.has(name) {
                 let got = format!("given, but {} has none", info.name);
                 return Err(Error::param(name, got, "a method that knows it; see keepnet methods"));
             }
@@ -85,13 +85,8 @@ impl MethodFlags {
             let want = "--groups FILE, prefix:SEP or block:N with this method";
             return Err(Error::param("groups", "not given", want));
         }
-        for name in settings.keys() {
-            if !info.settings.iter().any(|setting| setting.name == name) {
-                let known: Vec<_> = info.settings.iter().map(|setting| setting.name).collect();
-                let got = format!("{name} ({} knows {})", info.name, known.join(", "));
-                return Err(Error::param("--set", got, "a setting of the method"));
-            }
-        }
+        settings.keys().try_for_each(|name| info.setting(name).map(|_| ()))?;
+        let settings = settings.into_iter().map(|(name, text)| (name, text.into())).collect();
         let spec = MethodSpec { k: self.k, loss, seed, settings, ..MethodSpec::default() };
         if info.needs_k || spec.k == Some(0) {
             spec.need_k()?;

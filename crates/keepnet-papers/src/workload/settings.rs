@@ -91,7 +91,7 @@ pub(super) fn parse(name: &str, given: &BTreeMap<String, String>) -> Result<Work
             let known: Vec<_> =
                 common.iter().copied().chain(info.settings.iter().map(|(name, _)| *name)).collect();
             let got = format!("{key} ({} knows {})", info.name, known.join(", "));
-            return Err(Error::param("--set", got, "a setting of the workload"));
+            return Err(Error::param("setting", got, "a setting of the workload"));
         }
     }
     build(&Settings { given, info })

@@ -270,7 +270,7 @@ impl WholeGroups {
             if current != Some(group) && !self.past.insert(group) {
                 return Err(Error::Data(format!(
                     "group {:?} comes in pieces: feature {:?} is apart from its other members; \
-                     put them side by side or use --order shuffled",
+                     put them side by side or use `order=shuffled`",
                     groups.name(group),
                     column.name
                 )));

@@ -5,7 +5,7 @@
 
 mod logistic;
 mod squared;
-mod squared_epsilon;
+pub(crate) mod squared_epsilon;
 mod squared_hinge;
 
 pub use logistic::Logistic;
@@ -130,7 +130,7 @@ impl LossKind {
     pub fn make(self, target: &Target, epsilon: Option<f64>) -> Result<Box<dyn Loss>> {
         if self.task().is_some_and(|task| task != target.task()) {
             return Err(Error::Data(format!(
-                "the {} loss does not fit a {} target; choose another --loss or --task",
+                "the {} loss does not fit a {} target; choose another `loss` or `task`",
                 self.name(),
                 if target.task() == Task::Regression { "regression" } else { "classification" },
             )));

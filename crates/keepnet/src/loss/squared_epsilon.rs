@@ -1,7 +1,11 @@
 //! Squared epsilon-insensitive loss (SVM regression): `max(0, |u - y| - eps)^2 / 2`.
 
 use super::{EDGE, Loss, over_slices};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::registry::setting::Bounds;
+
+/// Half-widths that a tube may have.
+pub(crate) const TUBE: Bounds = Bounds::at_least(0.0);
 
 /// `max(0, |u - y| - eps)^2 / 2`.
 pub struct SquaredEpsilon {
@@ -11,9 +15,7 @@ pub struct SquaredEpsilon {
 impl SquaredEpsilon {
     /// A tube of half-width `epsilon`, finite and not negative.
     pub fn new(epsilon: f64) -> Result<Self> {
-        if !(epsilon >= 0.0 && epsilon.is_finite()) {
-            return Err(Error::param("epsilon", epsilon, "a number of at least 0"));
-        }
+        TUBE.check("epsilon", epsilon)?;
         Ok(Self { epsilon })
     }
 

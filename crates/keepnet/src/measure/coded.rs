@@ -282,7 +282,7 @@ impl Coded {
 pub(crate) fn too_many() -> Error {
     Error::Data(format!(
         "more than {MOST_LEVELS} levels for a discrete measure; \
-         choose --measure fisher-z or --set bins=N"
+         choose `measure=fisher-z` or `bins=N`"
     ))
 }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::fisher_z::Sums;
 use super::special::normal_cutoff;
-use super::{Evidence, FisherZ, Measure, Side};
+use super::{Evidence, FisherZ, Measure, MeasureKind, Side};
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, ColumnData};
 use crate::error::Result;
@@ -29,8 +29,8 @@ pub trait Conditional: Send {
     /// What is remembered of the held columns; saved with them.
     type Memory: Clone + Default + Send + Serialize + DeserializeOwned;
 
-    /// Its name in results.
-    fn name(&self) -> &'static str;
+    /// Which measure it is.
+    const KIND: MeasureKind;
 
     /// Whether a memory that was read back is of so many held columns.
     fn holds(&self, memory: &Self::Memory, columns: usize) -> bool {
@@ -152,9 +152,7 @@ impl Conditional for Partial {
     type Facts = Sums;
     type Memory = Correlations;
 
-    fn name(&self) -> &'static str {
-        "fisher-z"
-    }
+    const KIND: MeasureKind = MeasureKind::FisherZ;
 
     fn code(&self, _: Column<'_>) -> Result<Option<ColumnData>> {
         Ok(None)

@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 
 use super::coded::{Coded, Information, Levels, Sided, too_many};
 use super::special::chi_squared_tail;
-use super::{Evidence, Measure, Side, coded_target, rows_counted};
+use super::{BINS, DELTA, Evidence, Measure, MeasureKind, Side, coded_target, rows_counted};
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, ColumnData};
-use crate::data::compact::{self, MOST_LEVELS};
+use crate::data::compact;
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::numeric::popcount;
@@ -19,8 +19,8 @@ const MOST_MASKS: usize = 32;
 
 /// How a measure makes a strength of mutual information and entropies.
 pub trait Kind: Send {
-    /// The measure's name.
-    const NAME: &'static str;
+    /// Which measure it is.
+    const KIND: MeasureKind;
 
     /// The strength.
     fn strength(information: Information) -> f64;
@@ -46,12 +46,8 @@ impl<K: Kind> Discrete<K> {
     ///
     /// With `bins` a column of more levels is cut into that many equal-frequency bins.
     pub fn new(problem: &Problem, delta: f64, bins: Option<usize>) -> Result<Self> {
-        if !(0.0..1e9).contains(&delta) {
-            return Err(Error::param("delta", delta, "at least 0"));
-        }
-        if bins.is_some_and(|bins| !(2..=MOST_LEVELS).contains(&bins)) {
-            return Err(Error::param("bins", bins.unwrap_or(0), "2 to 256"));
-        }
+        DELTA.check(delta)?;
+        bins.map_or(Ok(()), |bins| BINS.check(bins))?;
         let target = coded_target(&problem.target)?;
         let mut coded = Coded::new(problem.n(), problem.weight.clone());
         let levels = coded.levels(target.view())?;
@@ -86,9 +82,7 @@ fn sided<'a>(side: Side<'a, Levels>) -> Sided<'a> {
 impl<K: Kind> Measure for Discrete<K> {
     type Facts = Levels;
 
-    fn name(&self) -> &'static str {
-        K::NAME
-    }
+    const KIND: MeasureKind = K::KIND;
 
     fn code(&self, x: Column<'_>) -> Result<Option<ColumnData>> {
         coded(x, self.bins)
@@ -160,7 +154,7 @@ pub fn coded(x: Column<'_>, bins: Option<usize>) -> Result<Option<ColumnData>> {
         _ => false,
     });
     let advice = "continuous values under a discrete measure; \
-                  choose --measure fisher-z or --set bins=N";
+                  choose `measure=fisher-z` or `bins=N`";
     data.map(Some).ok_or_else(|| Error::Data(advice.into()))
 }
 

@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::dot::{Shifted, against_dense, dot};
 use super::special::{normal_cutoff, normal_two_sided};
-use super::{Evidence, LEAST_ROWS, Measure, Side, numeric_target, rows_counted};
+use super::{
+    ALPHA, Evidence, LEAST_ROWS, Measure, MeasureKind, Side, numeric_target, rows_counted,
+};
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, NumbersRef};
 use crate::data::target::Problem;
@@ -62,9 +64,7 @@ pub struct FisherZ {
 impl FisherZ {
     /// The measure against the problem's target, with a test at level `alpha`.
     pub fn new(problem: &Problem, alpha: f64) -> Result<Self> {
-        if !(alpha > 0.0 && alpha < 1.0) {
-            return Err(Error::param("alpha", alpha, "between 0 and 1"));
-        }
+        ALPHA.check(alpha)?;
         let mut y = numeric_target(&problem.target)?;
         let total = rows_counted(problem)?;
         if total <= LEAST_ROWS {
@@ -231,9 +231,7 @@ impl FisherZ {
 impl Measure for FisherZ {
     type Facts = Sums;
 
-    fn name(&self) -> &'static str {
-        "fisher-z"
-    }
+    const KIND: MeasureKind = MeasureKind::FisherZ;
 
     fn weigh(&mut self, x: Column<'_>, stats: &ColumnStats) -> Result<(Sums, Evidence)> {
         let (sums, r) = self.sums(x, stats);

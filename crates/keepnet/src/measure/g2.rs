@@ -19,11 +19,11 @@ use super::conditional::Conditional;
 use super::discrete::coded;
 use super::entropy::Entropies;
 use super::special::chi_squared_tail;
-use super::{Evidence, Side, coded_target, rows_counted};
+use super::{ALPHA, Evidence, MeasureKind, Side, coded_target, rows_counted};
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// What is known of a column: its levels, and how many the degrees of freedom count.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,9 +58,7 @@ impl G2 {
     /// The test against the problem's target at level `alpha`; `lofs` counts levels as the
     /// library does on its coding (see `Coding`).
     pub fn new(problem: &Problem, alpha: f64, bins: Option<usize>, lofs: bool) -> Result<Self> {
-        if !(alpha > 0.0 && alpha < 1.0) {
-            return Err(Error::param("alpha", alpha, "between 0 and 1"));
-        }
+        ALPHA.check(alpha)?;
         if lofs {
             super::lofs::plain(problem)?;
         }
@@ -217,9 +215,7 @@ impl Conditional for G2 {
     type Facts = Coding;
     type Memory = ();
 
-    fn name(&self) -> &'static str {
-        "g2"
-    }
+    const KIND: MeasureKind = MeasureKind::G2;
 
     fn code(&self, x: Column<'_>) -> Result<Option<ColumnData>> {
         coded(x, self.bins)

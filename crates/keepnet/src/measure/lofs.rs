@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::special::{normal_cutoff, normal_two_sided};
-use super::{Evidence, Measure, Side, numeric_target};
+use super::{ALPHA, Evidence, Measure, MeasureKind, Side, numeric_target};
 use crate::data::check::ColumnStats;
 use crate::data::column::Column;
 use crate::data::target::{Problem, Target};
@@ -116,9 +116,8 @@ fn states(x: Column<'_>) -> States {
 impl Measure for LofsSu {
     type Facts = States;
 
-    fn name(&self) -> &'static str {
-        "su"
-    }
+    const KIND: MeasureKind = MeasureKind::Su;
+    const P_VALUES: bool = false;
 
     fn weigh(&mut self, x: Column<'_>, _: &ColumnStats) -> Result<(States, Evidence)> {
         let states = states(x);
@@ -160,9 +159,7 @@ impl LofsFisherZ {
     /// The measure against the problem's target, with a test at level `alpha`.
     pub fn new(problem: &Problem, alpha: f64) -> Result<Self> {
         plain(problem)?;
-        if !(alpha > 0.0 && alpha < 1.0) {
-            return Err(Error::param("alpha", alpha, "between 0 and 1"));
-        }
+        ALPHA.check(alpha)?;
         let y = numeric_target(&problem.target)?;
         if y.len() < 4 {
             return Err(Error::Data("Fisher's Z needs more than 3 rows".into()));
@@ -196,9 +193,7 @@ fn strength(a: &Centred, b: &Centred) -> f64 {
 impl Measure for LofsFisherZ {
     type Facts = Centred;
 
-    fn name(&self) -> &'static str {
-        "fisher-z"
-    }
+    const KIND: MeasureKind = MeasureKind::FisherZ;
 
     fn weigh(&mut self, x: Column<'_>, _: &ColumnStats) -> Result<(Centred, Evidence)> {
         let column = centred(x);

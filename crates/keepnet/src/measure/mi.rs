@@ -4,6 +4,7 @@
 //! I(X;Y) = sum p_xy log2(p_xy / (p_x p_y))
 //! ```
 
+use super::MeasureKind;
 use super::coded::Information;
 use super::discrete::{Discrete, Kind};
 
@@ -14,7 +15,7 @@ pub struct MiKind;
 pub type Mi = Discrete<MiKind>;
 
 impl Kind for MiKind {
-    const NAME: &'static str = "mi";
+    const KIND: MeasureKind = MeasureKind::Mi;
 
     fn strength(information: Information) -> f64 {
         information.mutual * information.bits

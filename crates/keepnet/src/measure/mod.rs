@@ -30,8 +30,10 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, ColumnData};
+use crate::data::compact::MOST_LEVELS;
 use crate::data::target::{Problem, Target};
 use crate::error::{Error, Result};
+use crate::registry::setting::{Bounds, Setting};
 
 /// Rows below which no test has a degree of freedom.
 pub(crate) const LEAST_ROWS: f64 = 3.0;
@@ -85,8 +87,11 @@ pub trait Measure: Send {
     /// What can be computed once a column: entropies, level counts, moments.
     type Facts: Clone + Send + Serialize + DeserializeOwned;
 
-    /// Its name in results.
-    fn name(&self) -> &'static str;
+    /// Which measure it is.
+    const KIND: MeasureKind;
+
+    /// Whether its p-values are those of the feature alone against the target.
+    const P_VALUES: bool = true;
 
     /// The column in the storage that the measure works on; `None` where it is that already.
     fn code(&self, x: Column<'_>) -> Result<Option<ColumnData>> {
@@ -129,6 +134,29 @@ pub trait Measure: Send {
     }
 }
 
+/// Level of the tests of `fisher-z` and `g2`.
+pub(crate) const ALPHA: Setting = Setting::number(
+    "alpha",
+    Bounds::between(0.0, 1.0),
+    0.01,
+    "level of the tests, between 0 and 1",
+);
+/// Threshold of `su` and `mi`.
+pub(crate) const DELTA: Setting = Setting::number(
+    "delta",
+    Bounds::from_below(0.0, 1e9),
+    0.0,
+    "su and mi: a feature is relevant above this strength",
+);
+/// Bins of measures on codes.
+pub(crate) const BINS: Setting = Setting::whole(
+    "bins",
+    (2, MOST_LEVELS as u64),
+    2,
+    "equal-frequency bins for columns with more levels, 2 to 256",
+)
+.or(&["none"]);
+
 /// Which measure, as the user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeasureKind {
@@ -142,32 +170,76 @@ pub enum MeasureKind {
     G2,
 }
 
+/// What a measure is and can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasureInfo {
+    /// Its name in settings and results.
+    pub name: &'static str,
+    /// What its strength against the target is called.
+    pub score: &'static str,
+    /// Whether it works on numbers; the others work on codes.
+    pub numbers: bool,
+    /// Whether a feature is relevant by a test at level `alpha`; else by a strength above `delta`.
+    pub tested: bool,
+    /// Whether it compares features in pairs.
+    pub pairs: bool,
+    /// Whether it tests independence given other features.
+    pub conditional: bool,
+}
+
 impl MeasureKind {
     /// Every measure.
     pub const ALL: [Self; 4] = [Self::Su, Self::Mi, Self::FisherZ, Self::G2];
 
-    /// The name on the command line and in results.
+    /// What it is and can do.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn info(self) -> MeasureInfo {
         match self {
-            Self::Su => "su",
-            Self::Mi => "mi",
-            Self::FisherZ => "fisher-z",
-            Self::G2 => "g2",
+            Self::Su => MeasureInfo {
+                name: "su",
+                score: "symmetrical uncertainty with the target",
+                numbers: false,
+                tested: false,
+                pairs: true,
+                conditional: false,
+            },
+            Self::Mi => MeasureInfo {
+                name: "mi",
+                score: "mutual information with the target in bits",
+                numbers: false,
+                tested: false,
+                pairs: true,
+                conditional: false,
+            },
+            Self::FisherZ => MeasureInfo {
+                name: "fisher-z",
+                score: "absolute correlation with the target",
+                numbers: true,
+                tested: true,
+                pairs: true,
+                conditional: true,
+            },
+            Self::G2 => MeasureInfo {
+                name: "g2",
+                score: "G2 statistic against the target",
+                numbers: false,
+                tested: true,
+                pairs: false,
+                conditional: true,
+            },
         }
     }
 
-    /// The measure of that name, or by the schema for `auto`: `discrete` where every column is
-    /// of an integer, bool or dictionary type.
-    pub fn parse(name: &str, integral: bool, discrete: Self) -> Result<Self> {
-        if name == "auto" {
-            return Ok(if integral { discrete } else { Self::FisherZ });
-        }
-        let known = |kind: &Self| kind.name() == name;
-        Self::ALL
-            .into_iter()
-            .find(known)
-            .ok_or_else(|| Error::param("measure", name, "auto, su, mi, fisher-z or g2"))
+    /// The name in settings and results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The measure of that name; `None` for `auto`, which the columns decide.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -184,7 +256,7 @@ pub fn numeric_target(target: &Target) -> Result<Vec<f64>> {
                 None => {
                     return Err(Error::Data(format!(
                         "class {:?} is no number, and this method reads the target as one; \
-                         choose --measure su, or recode the classes",
+                         choose `measure=su`, or recode the classes",
                         names[0]
                     )));
                 }
@@ -206,7 +278,7 @@ pub fn coded_target(target: &Target) -> Result<ColumnData> {
     let data = data.ok_or_else(|| {
         Error::Data(
             "the target has more than 256 levels, too many for a discrete measure; \
-             choose --measure fisher-z"
+             choose `measure=fisher-z`"
                 .into(),
         )
     })?;

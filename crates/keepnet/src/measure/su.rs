@@ -6,6 +6,7 @@
 //!
 //! Press et al. 1996; section 3.4.3 of the SAOLA paper.
 
+use super::MeasureKind;
 use super::coded::Information;
 use super::discrete::{Discrete, Kind};
 
@@ -16,7 +17,7 @@ pub struct SuKind;
 pub type Su = Discrete<SuKind>;
 
 impl Kind for SuKind {
-    const NAME: &'static str = "su";
+    const KIND: MeasureKind = MeasureKind::Su;
 
     fn strength(information: Information) -> f64 {
         let Information { mutual, entropies, .. } = information;

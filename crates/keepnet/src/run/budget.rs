@@ -61,7 +61,7 @@ impl Budget {
                 what: what.into(),
                 need: Bytes(need),
                 have: Bytes(limit),
-                advice: "raise --memory, or lower k or the reserve",
+                advice: "raise `memory`, or lower k or the reserve",
             }),
             _ => Ok(()),
         }

@@ -165,7 +165,7 @@ impl RowFilter {
         }
         let means = |f: &Self| (f.mean.len(), f.present.len());
         if means(self) != means(saved) {
-            return Err(Error::Snapshot("it was made with another --missing".into()));
+            return Err(Error::Snapshot("it was made with another `missing`".into()));
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl RowFilter {
                 (Some(j), RowMissing::Error) => {
                     return Err(Error::Data(format!(
                         "feature {:?} has a missing or infinite value at row {at}; \
-                         choose --missing drop-row, mean or zero",
+                         choose `missing=drop-row`, mean or zero",
                         names[j]
                     )));
                 }

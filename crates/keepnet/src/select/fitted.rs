@@ -3,8 +3,22 @@
 use super::refit::{Outputs, refit};
 use crate::data::kept::{Kept, KeptSet};
 use crate::error::{Error, Result};
+use crate::loss::squared_epsilon::TUBE;
 use crate::numeric::inner_product::Frame;
+use crate::registry::Setting;
 use crate::selection::{CovariateWeight, Selected, Selection};
+
+/// Half-width of the tube of the insensitive loss.
+pub(super) const EPSILON: Setting =
+    Setting::number("epsilon", TUBE, 0.0, "half-width of the tube of squared-epsilon")
+        .derived("0.1 sd(y)");
+
+/// Whether there is an intercept.
+pub(super) const INTERCEPT: Setting = Setting::flag(
+    "intercept",
+    true,
+    "false leaves columns and target uncentred, as the paper does",
+);
 
 /// With the squared loss `k` columns fit any `k` rows: refused.
 pub(super) fn check_k(k: usize, n: usize) -> Result<()> {

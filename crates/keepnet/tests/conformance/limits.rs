@@ -102,7 +102,7 @@ fn wrong_calls_are_refused_with_the_reason() {
         }
     };
     for name in ["os", "os-plus"] {
-        assert!(refuse(name, MethodSpec::default()).contains("-k K"));
+        assert!(refuse(name, MethodSpec::default()).contains("`k=K`"));
         assert!(refuse(name, MethodSpec::k(0)).contains("at least 1"));
         assert!(refuse(name, MethodSpec::k(30)).contains("below the number of rows"));
         assert!(refuse(name, MethodSpec::k(3).set("speed", 1)).contains("speed"));

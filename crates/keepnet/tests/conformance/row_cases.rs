@@ -37,7 +37,7 @@ impl Case {
     /// The settings under which its promises hold to the last digits.
     pub fn promised(&self, k: usize) -> MethodSpec {
         let with = self.method.promises.with.iter();
-        with.fold(self.spec(k), |spec, (name, value)| spec.set(name, value))
+        with.fold(self.spec(k), |spec, (name, value)| spec.set(name, *value))
     }
 
     pub fn promises(&self, relation: Relation) -> bool {

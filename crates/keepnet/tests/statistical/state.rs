@@ -22,7 +22,7 @@ const METHODS: [(&str, &[(&str, &str)]); 10] = [
 ];
 
 fn spec(settings: &[(&str, &str)]) -> MethodSpec {
-    settings.iter().fold(MethodSpec::default(), |spec, (name, value)| spec.set(name, value))
+    settings.iter().fold(MethodSpec::default(), |spec, (name, value)| spec.set(name, *value))
 }
 
 fn make(name: &str, spec: &MethodSpec, data: &Data, budget: Budget) -> Box<dyn ColumnSelector> {
@@ -150,7 +150,7 @@ fn what_a_method_cannot_use_is_refused_with_advice() {
         }
     };
     let binary = || Problem::binary(&data.y);
-    assert!(refused("group-saola", MethodSpec::k(3), binary()).contains("no -k"));
+    assert!(refused("group-saola", MethodSpec::k(3), binary()).contains("no `k`"));
     assert!(refused("saola", MethodSpec::k(0), binary()).contains("at least 1"));
     let set = |name: &str, value: &str| MethodSpec::default().set(name, value);
     assert!(refused("saola", set("measure", "g2"), binary()).contains("su, mi"));

@@ -64,7 +64,7 @@ impl RowProblem {
         self.always = features.filter(|(name, _)| wanted.remove(name)).map(|(_, j)| j).collect();
         if let Some(name) = wanted.first() {
             return Err(Error::Data(format!(
-                "--always names {name:?}, which is no feature of the rows"
+                "`always` names {name:?}, which is no feature of the rows"
             )));
         }
         Ok(self)

@@ -118,13 +118,13 @@ impl ActiveSet {
         check_numbers(&problem, &params)?;
         let p = problem.features();
         let k = params.k.ok_or_else(|| {
-            Error::param("k", "not given", "-k K: the Gram of all features does not fit --memory")
+            Error::param("k", "not given", "`k=K`: the Gram of all features does not fit `memory`")
         })?;
         if problem.outputs() > 1 || params.averages.forget > 0.0 || params.choose == Choose::Holdout
         {
             return Err(Error::Unsupported(
-                "the Gram of all features does not fit --memory, and the active set does without \
-                 several classes, forgetting and hold-out; raise --memory"
+                "the Gram of all features does not fit `memory`, and the active set does without \
+                 several classes, forgetting and hold-out; raise `memory`"
                     .into(),
             ));
         }
@@ -134,7 +134,7 @@ impl ActiveSet {
         if size < least {
             return Err(Error::Data(format!(
                 "the memory allows a Gram of {size} features, an active set for k {k} needs \
-                 {least}; raise --memory or lower k"
+                 {least}; raise `memory` or lower k"
             )));
         }
         let bytes =

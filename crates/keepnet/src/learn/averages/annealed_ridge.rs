@@ -18,13 +18,13 @@
 use super::extract::Extract;
 use super::gcv;
 use super::gram::{Gram, gather, sizes, solve};
-use super::ols::check_ridge;
-use super::settings::{SHARED, build, info, optional};
+use super::settings::{build, info, with_shared};
 use super::ties::{same, weakest};
 use crate::data::row::RowProblem;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::RowLearner;
-use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Promises, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -41,7 +41,8 @@ pub struct AnnealedRidgeParams {
 
 impl Default for AnnealedRidgeParams {
     fn default() -> Self {
-        Self { ridge: None, drop: 0.1, cool: 0.0 }
+        let (drop, cool) = const { (DROP.usual_number(), COOL.usual_number()) };
+        Self { ridge: None, drop, cool }
     }
 }
 
@@ -54,13 +55,9 @@ pub struct AnnealedRidge {
 impl AnnealedRidge {
     /// Checks the settings.
     pub fn new(params: AnnealedRidgeParams) -> Result<Self> {
-        check_ridge(params.ridge.unwrap_or(0.0))?;
-        if !(params.drop > 0.0 && params.drop < 1.0) {
-            return Err(Error::param("drop", params.drop, "above 0 and below 1"));
-        }
-        if !(0.0..=1.0).contains(&params.cool) {
-            return Err(Error::param("cool", params.cool, "at least 0 and at most 1"));
-        }
+        params.ridge.map_or(Ok(()), |ridge| RIDGE.check(ridge))?;
+        DROP.check(params.drop)?;
+        COOL.check(params.cool)?;
         Ok(Self { params })
     }
 
@@ -127,46 +124,42 @@ impl Extract for AnnealedRidge {
     }
 }
 
+const RIDGE: Setting = Setting::number(
+    "ridge",
+    Bounds::at_least(0.0),
+    0.0,
+    "ridge on correlations, a number of at least 0, or gcv",
+)
+.or(&["gcv"]);
+const DROP: Setting = Setting::number(
+    "drop",
+    Bounds::between(0.0, 1.0),
+    0.1,
+    "share of the features let go in a stage",
+);
+const COOL: Setting = Setting::number(
+    "cool",
+    Bounds::from_to(0.0, 1.0),
+    0.0,
+    "power of the share left by which the ridge falls; try 0.5 if features correlate",
+);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "annealed-ridge",
     "backward elimination with exact ridge solves, the ridge by generalised cross-validation",
     "p^2 flops a row; 2.5 p^3 an extraction",
     "this project, after Sun and Barbu, arXiv 1803.11521",
-    &[
-        SettingInfo {
-            name: "ridge",
-            default: "gcv",
-            help: "ridge on correlations, a number of at least 0, or gcv",
-        },
-        SettingInfo {
-            name: "drop",
-            default: "0.1",
-            help: "share of the features let go in a stage",
-        },
-        SettingInfo {
-            name: "cool",
-            default: "0",
-            help: "power of the share left by which the ridge falls; try 0.5 if features correlate",
-        },
-        SHARED[0],
-        SHARED[1],
-        SHARED[2],
-        SHARED[3],
-        SHARED[4],
-    ],
+    &with_shared::<3, 8>([RIDGE, DROP, COOL]),
     make,
 )
 .promising(Promises::CROSS_VALIDATED);
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = AnnealedRidgeParams {
-        ridge: match spec.settings.get("ridge").map(String::as_str) {
-            Some("gcv") => None,
-            _ => optional(spec, "ridge")?,
-        },
-        drop: spec.get("drop", 0.1, "above 0 and below 1")?,
-        cool: spec.get("cool", 0.0, "at least 0 and at most 1")?,
+        ridge: spec.optional_number(&RIDGE)?,
+        drop: spec.number(&DROP)?,
+        cool: spec.number(&COOL)?,
     };
     let extract = AnnealedRidge::new(params)?;
     build(spec, problem, extract, budget)

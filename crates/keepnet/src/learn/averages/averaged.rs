@@ -362,7 +362,7 @@ impl Snapshot for Averaged {
         let sound = state.train.sound() && state.holdout.iter().all(RunningAverages::sound);
         refuse_unless(sound && counted)?;
         if state.holdout.is_some() != self.state.holdout.is_some() {
-            return Err(Error::Snapshot("it was made with another --set choose".into()));
+            return Err(Error::Snapshot("it was made with another `choose`".into()));
         }
         self.state = state;
         self.fit.take();

@@ -202,7 +202,7 @@ fn coarse(gram: &Gram, set: &[usize]) -> Option<String> {
     };
     Some(format!(
         "the kept features are nearly collinear (condition number {size}), so coefficients from \
-         products in f32 {off}; use --set products=f64{}",
+         products in f32 {off}; use `products=f64`{}",
         if gram.half { " and leave storage=f32 out" } else { "" }
     ))
 }

@@ -362,7 +362,7 @@ pub(crate) fn least_squares(s: &Mat<f64>, xy: &[Vec<f64>]) -> Result<(Vec<Vec<f6
 fn singular() -> Error {
     Error::Data(
         "the features are linearly dependent in the rows so far, so least squares has no answer; \
-         give more rows, fewer features, or --set ridge=0.01"
+         give more rows, fewer features, or `ridge=0.01`"
             .into(),
     )
 }

@@ -42,7 +42,7 @@ impl Logistic {
     pub(crate) fn numbers(problem: &RowProblem) -> Result<RowProblem> {
         if problem.classes.len() != 2 {
             return Err(Error::Unsupported(
-                "the logistic loss needs a target of two classes; use --loss squared".into(),
+                "the logistic loss needs a target of two classes; use `loss=squared`".into(),
             ));
         }
         Ok(RowProblem { classes: Vec::new(), ..problem.clone() })
@@ -74,7 +74,7 @@ pub(crate) fn check_rows(rows: &RowBlock, before: u64) -> Result<()> {
             let value = row.get(j);
             return Err(Error::Data(format!(
                 "feature {j} is {value} at row {at}: not a finite number small enough to square; \
-                 scale the column down or choose a --missing policy"
+                 scale the column down or choose a `missing` policy"
             )));
         }
         check_target(2, rows.y()[i], rows.weight()[i], at)?;
@@ -132,7 +132,7 @@ impl RowLearner for Logistic {
 
     fn load(&mut self, _: RunningAverages) -> Result<()> {
         Err(Error::Unsupported(
-            "averages are sums for least squares, which the logistic loss cannot use; leave --loss \
+            "averages are sums for least squares, which the logistic loss cannot use; leave `loss` \
              logistic out"
                 .into(),
         ))

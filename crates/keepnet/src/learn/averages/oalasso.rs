@@ -11,14 +11,14 @@
 
 use super::extract::Extract;
 use super::gram::{Gram, solve};
-use super::ols::check_ridge;
 use super::penalised::{self, LAMBDA, check_lambda, lambda_value};
 use super::penalty::{Penalty, Shape};
-use super::settings::{SHARED, build, info, optional};
+use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
 use crate::error::Result;
 use crate::learn::RowLearner;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -33,7 +33,7 @@ pub struct OalassoParams {
 
 impl Default for OalassoParams {
     fn default() -> Self {
-        Self { ridge: 1e-8, lambda: None }
+        Self { ridge: const { RIDGE.usual_number() }, lambda: None }
     }
 }
 
@@ -48,7 +48,7 @@ const PENALTY: Penalty = Penalty { shape: Shape::Lasso, l2: 0.0 };
 impl Oalasso {
     /// Checks the settings.
     pub fn new(params: OalassoParams) -> Result<Self> {
-        check_ridge(params.ridge)?;
+        RIDGE.check(params.ridge)?;
         check_lambda(params.lambda)?;
         Ok(Self { params })
     }
@@ -88,33 +88,26 @@ impl Extract for Oalasso {
     }
 }
 
+const RIDGE: Setting = Setting::number(
+    "ridge",
+    Bounds::at_least(0.0),
+    1e-8,
+    "ridge of the pilot; 1 is better than the published 0",
+);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "oalasso",
     "the adaptive lasso, weighted by a pilot fit",
     "p^2 flops a row; p^3 / 3 and a walk along lambda",
     "Zou 2006; Sun and Barbu, arXiv 1803.11521, Algorithm 3",
-    &[
-        SettingInfo {
-            name: "ridge",
-            default: "1e-8",
-            help: "ridge of the pilot; 1 is better than the published 0",
-        },
-        LAMBDA,
-        SHARED[0],
-        SHARED[1],
-        SHARED[2],
-        SHARED[3],
-        SHARED[4],
-    ],
+    &with_shared::<2, 7>([RIDGE, LAMBDA]),
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    let params = OalassoParams {
-        ridge: spec.get("ridge", 1e-8, "a number of at least 0")?,
-        lambda: optional(spec, "lambda")?,
-    };
+    let params =
+        OalassoParams { ridge: spec.number(&RIDGE)?, lambda: spec.optional_number(&LAMBDA)? };
     let extract = Oalasso::new(params)?;
     build(spec, problem, extract, budget)
 }

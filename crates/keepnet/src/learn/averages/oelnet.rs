@@ -9,14 +9,14 @@
 //! 1803.11521, whose tables `l2 = 0.01` reproduces (the slides state no value).
 
 use super::gram::Gram;
-use super::ols::check_ridge;
 use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda};
 use super::penalty::{Penalty, Shape};
-use super::settings::{SHARED, build, info, optional};
+use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
 use crate::error::Result;
 use crate::learn::RowLearner;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -31,7 +31,7 @@ pub struct OelnetParams {
 
 impl Default for OelnetParams {
     fn default() -> Self {
-        Self { l2: 0.01, lambda: None }
+        Self { l2: const { L2.usual_number() }, lambda: None }
     }
 }
 
@@ -45,7 +45,7 @@ pub struct Oelnet {
 impl Oelnet {
     /// Checks the settings.
     pub fn new(params: OelnetParams) -> Result<Self> {
-        check_ridge(params.l2)?;
+        L2.check(params.l2)?;
         check_lambda(params.lambda)?;
         Ok(Self { params, penalty: Penalty { shape: Shape::Lasso, l2: params.l2 } })
     }
@@ -68,29 +68,21 @@ impl Walks for Oelnet {
     }
 }
 
+const L2: Setting =
+    Setting::number("l2", Bounds::at_least(0.0), 0.01, "weight of the squared norm");
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "oelnet",
     "the elastic net on running averages",
     "p^2 flops a row; a walk along lambda",
     "Zou and Hastie 2005; Sun and Barbu, arXiv 1803.11521",
-    &[
-        SettingInfo { name: "l2", default: "0.01", help: "weight of the squared norm" },
-        LAMBDA,
-        SHARED[0],
-        SHARED[1],
-        SHARED[2],
-        SHARED[3],
-        SHARED[4],
-    ],
+    &with_shared::<2, 7>([L2, LAMBDA]),
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    let params = OelnetParams {
-        l2: spec.get("l2", 0.01, "a number of at least 0")?,
-        lambda: optional(spec, "lambda")?,
-    };
+    let params = OelnetParams { l2: spec.number(&L2)?, lambda: spec.optional_number(&LAMBDA)? };
     let extract = Oelnet::new(params)?;
     build(spec, problem, extract, budget)
 }

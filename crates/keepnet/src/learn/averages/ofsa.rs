@@ -23,14 +23,14 @@
 
 use super::extract::Extract;
 use super::gram::{Gram, sizes};
-use super::ols::check_ridge;
-use super::settings::{SHARED, build, info};
+use super::settings::{build, info, with_shared};
 use super::ties::{self, weakest};
 use crate::data::row::RowProblem;
 use crate::error::{Error, Result};
 use crate::learn::RowLearner;
 use crate::numeric::symmetric::Symmetric;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -49,7 +49,9 @@ pub struct OfsaParams {
 
 impl Default for OfsaParams {
     fn default() -> Self {
-        Self { iterations: 3000, mu: 10.0, step: 1.9, ridge: 0.0 }
+        let (mu, step) = const { (MU.usual_number(), STEP.usual_number()) };
+        let (iterations, ridge) = const { (ITERATIONS.usual_whole(), RIDGE.usual_number()) };
+        Self { iterations, mu, step, ridge }
     }
 }
 
@@ -76,16 +78,10 @@ struct Live {
 impl Ofsa {
     /// Checks the settings.
     pub fn new(params: OfsaParams) -> Result<Self> {
-        check_ridge(params.ridge)?;
-        if params.iterations < 2 {
-            return Err(Error::param("iterations", params.iterations, "at least 2"));
-        }
-        if !(params.mu > 0.0 && params.mu.is_finite()) {
-            return Err(Error::param("mu", params.mu, "a number above 0"));
-        }
-        if !(params.step > 0.0 && params.step < 2.0) {
-            return Err(Error::param("step", params.step, "above 0 and below 2"));
-        }
+        RIDGE.check(params.ridge)?;
+        ITERATIONS.check(params.iterations)?;
+        MU.check(params.mu)?;
+        STEP.check(params.step)?;
         Ok(Self { params })
     }
 
@@ -265,36 +261,35 @@ impl Extract for Ofsa {
     }
 }
 
+const ITERATIONS: Setting =
+    Setting::whole("iterations", (2, u64::MAX), 3000, "length N of the schedule");
+const MU: Setting =
+    Setting::number("mu", Bounds::above(0.0), 10.0, "how fast the schedule lets features go");
+const STEP: Setting = Setting::number(
+    "step",
+    Bounds::between(0.0, 2.0),
+    1.9,
+    "step over 1 / the largest eigenvalue, below 2",
+);
+const RIDGE: Setting =
+    Setting::number("ridge", Bounds::at_least(0.0), 0.0, "ridge in the gradient");
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "ofsa",
     "gradient steps with an annealing schedule that lets features go",
     "p^2 flops a row; 0.047 N p^2 an extraction",
     "Sun and Barbu, arXiv 1803.11521, Algorithm 2; Barbu et al. 2017",
-    &[
-        SettingInfo { name: "iterations", default: "3000", help: "length N of the schedule" },
-        SettingInfo { name: "mu", default: "10", help: "how fast the schedule lets features go" },
-        SettingInfo {
-            name: "step",
-            default: "1.9",
-            help: "step over 1 / the largest eigenvalue, below 2",
-        },
-        SettingInfo { name: "ridge", default: "0", help: "ridge in the gradient" },
-        SHARED[0],
-        SHARED[1],
-        SHARED[2],
-        SHARED[3],
-        SHARED[4],
-    ],
+    &with_shared::<4, 9>([ITERATIONS, MU, STEP, RIDGE]),
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = OfsaParams {
-        iterations: spec.get("iterations", 3000, "a whole number of at least 2")?,
-        mu: spec.get("mu", 10.0, "a number above 0")?,
-        step: spec.get("step", 1.9, "above 0 and below 2")?,
-        ridge: spec.get("ridge", 0.0, "a number of at least 0")?,
+        iterations: spec.whole(&ITERATIONS)?,
+        mu: spec.number(&MU)?,
+        step: spec.number(&STEP)?,
+        ridge: spec.number(&RIDGE)?,
     };
     let extract = Ofsa::new(params)?;
     build(spec, problem, extract, budget)

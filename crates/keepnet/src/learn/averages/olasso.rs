@@ -12,11 +12,11 @@
 use super::gram::Gram;
 use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_size, check_solver};
 use super::penalty::{Penalty, Shape};
-use super::settings::{SHARED, build, info, optional};
+use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
 use crate::error::Result;
 use crate::learn::RowLearner;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -31,7 +31,7 @@ pub struct OlassoParams {
 
 impl Default for OlassoParams {
     fn default() -> Self {
-        Self { solver: Solver::Lars, lambda: None }
+        Self { solver: SOLVERS[0], lambda: None }
     }
 }
 
@@ -69,28 +69,27 @@ impl Walks for Olasso {
     }
 }
 
+const SOLVERS: [Solver; 3] = [Solver::Lars, Solver::Cd, Solver::Ista];
+const SOLVER: Setting = Setting::choice(
+    "solver",
+    &[SOLVERS[0].name(), SOLVERS[1].name(), SOLVERS[2].name()],
+    "lars, cd, or ista as published",
+);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "olasso",
     "the lasso on running averages",
     "p^2 flops a row; k p a feature",
     "Sun and Barbu, arXiv 1803.11521; Efron et al. 2004",
-    &[
-        SettingInfo { name: "solver", default: "lars", help: "lars, cd, or ista as published" },
-        LAMBDA,
-        SHARED[0],
-        SHARED[1],
-        SHARED[2],
-        SHARED[3],
-        SHARED[4],
-    ],
+    &with_shared::<2, 7>([SOLVER, LAMBDA]),
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = OlassoParams {
-        solver: spec.get("solver", Solver::Lars, "lars, cd or ista")?,
-        lambda: optional(spec, "lambda")?,
+        solver: spec.choice(&SOLVER, &SOLVERS, Solver::name)?,
+        lambda: spec.optional_number(&LAMBDA)?,
     };
     check_size(params.solver, spec.k)?;
     let extract = Olasso::new(params)?;

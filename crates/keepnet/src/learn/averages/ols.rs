@@ -19,11 +19,12 @@ use faer::{Mat, Par, Spec};
 
 use super::extract::{Extract, ranked};
 use super::gram::{Gram, JITTER, least_squares, sizes, solve};
-use super::settings::{SHARED, build, info};
+use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
 use crate::error::{Error, Result};
 use crate::learn::RowLearner;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -44,7 +45,7 @@ pub struct Ols {
 impl Ols {
     /// Checks the settings.
     pub fn new(params: OlsParams) -> Result<Self> {
-        check_ridge(params.ridge)?;
+        RIDGE.check(params.ridge)?;
         Ok(Self { params })
     }
 
@@ -55,13 +56,6 @@ impl Ols {
             ridge => solve(|| gram.s.clone(), &gram.xy, ridge),
         }
     }
-}
-
-pub(crate) fn check_ridge(ridge: f64) -> Result<()> {
-    if ridge >= 0.0 && ridge.is_finite() {
-        return Ok(());
-    }
-    Err(Error::param("ridge", ridge, "a number of at least 0"))
 }
 
 /// `(S + ridge I)^-1 s` on every feature; least squares is refused where the rows are too few for
@@ -86,7 +80,7 @@ pub(crate) fn full(gram: &Gram, ridge: f64) -> Result<Vec<Vec<f64>>> {
         if rank < gram.p() && 2 * known < gram.p() {
             return Err(Error::Data(format!(
                 "least squares on {} features needs more than the {} different rows so far; \
-                 give more rows, or --set ridge=0.01, or another method",
+                 give more rows, or `ridge=0.01`, or another method",
                 gram.p(),
                 rank + 1
             )));
@@ -144,8 +138,7 @@ impl Spectrum {
         self_adjoint_evd(s, values.as_mut(), u, Par::Seq, stack, Spec::default()).map_err(
             |_| {
                 Error::Data(
-                    "the eigenvalues of the correlations were not found; give --set ridge=0.01"
-                        .into(),
+                    "the eigenvalues of the correlations were not found; give `ridge=0.01`".into(),
                 )
             },
         )?;
@@ -221,29 +214,25 @@ impl Extract for Ols {
     }
 }
 
+pub(crate) const RIDGE: Setting = Setting::number(
+    "ridge",
+    Bounds::at_least(0.0),
+    0.0,
+    "ridge on correlations; 0 gives the shortest solution where several fit equally",
+);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "ols",
     "least squares on every feature",
     "p^2 flops a row; p^3 / 3 an extraction",
     "Sun and Barbu, arXiv 1803.11521",
-    &[
-        SettingInfo {
-            name: "ridge",
-            default: "0",
-            help: "ridge on correlations; 0 gives the shortest solution where several fit equally",
-        },
-        SHARED[0],
-        SHARED[1],
-        SHARED[2],
-        SHARED[3],
-        SHARED[4],
-    ],
+    &with_shared::<1, 6>([RIDGE]),
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    let params = OlsParams { ridge: spec.get("ridge", 0.0, "a number of at least 0")? };
+    let params = OlsParams { ridge: spec.number(&RIDGE)? };
     let extract = Ols::new(params)?;
     build(spec, problem, extract, budget)
 }

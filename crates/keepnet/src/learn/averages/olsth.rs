@@ -10,13 +10,13 @@
 
 use super::extract::Extract;
 use super::gram::{Gram, sizes};
-use super::ols::{OlsParams, check_ridge, full};
-use super::settings::{SHARED, build, info};
+use super::ols::{self, OlsParams, full};
+use super::settings::{build, info, with_shared};
 use super::ties::{ranked, same, strongest};
 use crate::data::row::RowProblem;
 use crate::error::Result;
 use crate::learn::RowLearner;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -29,7 +29,7 @@ pub struct Olsth {
 impl Olsth {
     /// Checks the settings.
     pub fn new(params: OlsParams) -> Result<Self> {
-        check_ridge(params.ridge)?;
+        RIDGE.check(params.ridge)?;
         Ok(Self { params })
     }
 }
@@ -58,29 +58,21 @@ impl Extract for Olsth {
     }
 }
 
+const RIDGE: Setting =
+    Setting { help: "ridge on correlations, needed with no more rows than features", ..ols::RIDGE };
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "olsth",
     "the k largest weights of least squares, refitted",
     "p^2 flops a row; p^3 / 3 an extraction",
     "Sun and Barbu, arXiv 1803.11521, Algorithm 1",
-    &[
-        SettingInfo {
-            name: "ridge",
-            default: "0",
-            help: "ridge on correlations, needed with no more rows than features",
-        },
-        SHARED[0],
-        SHARED[1],
-        SHARED[2],
-        SHARED[3],
-        SHARED[4],
-    ],
+    &with_shared::<1, 6>([RIDGE]),
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    let params = OlsParams { ridge: spec.get("ridge", 0.0, "a number of at least 0")? };
+    let params = OlsParams { ridge: spec.number(&RIDGE)? };
     let extract = Olsth::new(params)?;
     build(spec, problem, extract, budget)
 }

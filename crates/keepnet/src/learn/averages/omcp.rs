@@ -12,11 +12,12 @@
 use super::gram::Gram;
 use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_size, check_solver};
 use super::penalty::{Penalty, Shape};
-use super::settings::{SHARED, build, info, optional};
+use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::RowLearner;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -33,7 +34,7 @@ pub struct OmcpParams {
 
 impl Default for OmcpParams {
     fn default() -> Self {
-        Self { gamma: 3.0, solver: Solver::Cd, lambda: None }
+        Self { gamma: const { GAMMA.usual_number() }, solver: SOLVERS[0], lambda: None }
     }
 }
 
@@ -49,12 +50,8 @@ impl Omcp {
     pub fn new(params: OmcpParams) -> Result<Self> {
         check_lambda(params.lambda)?;
         check_solver(params.solver, params.lambda)?;
-        if params.gamma.is_nan() || params.gamma <= 1.0 {
-            return Err(Error::param("gamma", params.gamma, "a number above 1"));
-        }
-        if params.solver == Solver::Lars {
-            return Err(Error::param("solver", "lars", "cd or ista"));
-        }
+        GAMMA.check(params.gamma)?;
+        SOLVER.check(params.solver.name())?;
         Ok(Self { params, penalty: Penalty { shape: Shape::Mcp(params.gamma), l2: 0.0 } })
     }
 
@@ -76,30 +73,31 @@ impl Walks for Omcp {
     }
 }
 
+const GAMMA: Setting = Setting::number(
+    "gamma",
+    Bounds::above(1.0).or_infinity(),
+    3.0,
+    "where the penalty goes flat, above 1",
+);
+const SOLVERS: [Solver; 2] = [Solver::Cd, Solver::Ista];
+const SOLVER: Setting =
+    Setting::choice("solver", &[SOLVERS[0].name(), SOLVERS[1].name()], "cd, or ista as published");
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "omcp",
     "the minimax concave penalty on running averages",
     "p^2 flops a row; a walk along lambda",
     "Zhang 2010; Sun and Barbu, arXiv 1803.11521, Algorithm 4",
-    &[
-        SettingInfo { name: "gamma", default: "3", help: "where the penalty goes flat, above 1" },
-        SettingInfo { name: "solver", default: "cd", help: "cd, or ista as published" },
-        LAMBDA,
-        SHARED[0],
-        SHARED[1],
-        SHARED[2],
-        SHARED[3],
-        SHARED[4],
-    ],
+    &with_shared::<3, 8>([GAMMA, SOLVER, LAMBDA]),
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = OmcpParams {
-        gamma: spec.get("gamma", 3.0, "a number above 1")?,
-        solver: spec.get("solver", Solver::Cd, "cd or ista")?,
-        lambda: optional(spec, "lambda")?,
+        gamma: spec.number(&GAMMA)?,
+        solver: spec.choice(&SOLVER, &SOLVERS, Solver::name)?,
+        lambda: spec.optional_number(&LAMBDA)?,
     };
     check_size(params.solver, spec.k)?;
     let extract = Omcp::new(params)?;

@@ -10,11 +10,12 @@
 use super::gram::Gram;
 use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda};
 use super::penalty::{Penalty, Shape};
-use super::settings::{SHARED, build, info, optional};
+use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::RowLearner;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -29,7 +30,7 @@ pub struct OscadParams {
 
 impl Default for OscadParams {
     fn default() -> Self {
-        Self { a: 3.7, lambda: None }
+        Self { a: const { A.usual_number() }, lambda: None }
     }
 }
 
@@ -44,9 +45,7 @@ impl Oscad {
     /// Checks the settings.
     pub fn new(params: OscadParams) -> Result<Self> {
         check_lambda(params.lambda)?;
-        if params.a.is_nan() || params.a <= 2.0 {
-            return Err(Error::param("a", params.a, "a number above 2"));
-        }
+        A.check(params.a)?;
         Ok(Self { params, penalty: Penalty { shape: Shape::Scad(params.a), l2: 0.0 } })
     }
 
@@ -68,29 +67,25 @@ impl Walks for Oscad {
     }
 }
 
+const A: Setting = Setting::number(
+    "a",
+    Bounds::above(2.0).or_infinity(),
+    3.7,
+    "where the penalty goes flat, above 2",
+);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "oscad",
     "the smoothly clipped penalty on running averages",
     "p^2 flops a row; a walk along lambda",
     "Fan and Li 2001; Sun and Barbu, arXiv 1803.11521",
-    &[
-        SettingInfo { name: "a", default: "3.7", help: "where the penalty goes flat, above 2" },
-        LAMBDA,
-        SHARED[0],
-        SHARED[1],
-        SHARED[2],
-        SHARED[3],
-        SHARED[4],
-    ],
+    &with_shared::<2, 7>([A, LAMBDA]),
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    let params = OscadParams {
-        a: spec.get("a", 3.7, "a number above 2")?,
-        lambda: optional(spec, "lambda")?,
-    };
+    let params = OscadParams { a: spec.number(&A)?, lambda: spec.optional_number(&LAMBDA)? };
     let extract = Oscad::new(params)?;
     build(spec, problem, extract, budget)
 }

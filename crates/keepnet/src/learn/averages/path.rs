@@ -29,22 +29,17 @@ pub enum Choose {
 }
 
 impl Choose {
-    /// The name in `--set choose=NAME`.
+    /// Every way.
+    pub const ALL: [Self; 3] = [Self::Bic, Self::Ebic, Self::Holdout];
+
+    /// The name in settings and results.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Bic => "bic",
             Self::Ebic => "ebic",
             Self::Holdout => "holdout",
         }
-    }
-}
-
-impl std::str::FromStr for Choose {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Bic, Self::Ebic, Self::Holdout].into_iter().find(|c| c.name() == text).ok_or(())
     }
 }
 

@@ -7,15 +7,18 @@ use super::ista::Ista;
 use super::lars::Lars;
 use super::penalty::Penalty;
 use crate::error::{Error, Result};
-use crate::registry::SettingInfo;
+use crate::registry::Setting;
+use crate::registry::setting::Bounds;
 use crate::selection::Value;
 
 /// The setting that every penalised method has.
-pub(crate) const LAMBDA: SettingInfo = SettingInfo {
-    name: "lambda",
-    default: "by k",
-    help: "a penalty in units of the target that fixes the size of the model; k is then not used",
-};
+pub(crate) const LAMBDA: Setting = Setting::number(
+    "lambda",
+    Bounds::above(0.0),
+    1.0,
+    "a penalty in units of the target that fixes the size of the model; k is then not used",
+)
+.derived("by k");
 
 /// How a result shows it.
 pub(crate) fn lambda_value(lambda: Option<f64>) -> Value {
@@ -35,9 +38,11 @@ pub(crate) fn check_solver(solver: Solver, lambda: Option<f64>) -> Result<()> {
 /// The same for `k`, which the method's settings do not know.
 pub(crate) fn check_size(solver: Solver, k: Option<usize>) -> Result<()> {
     match (solver, k) {
-        (Solver::Ista, None) => {
-            Err(Error::param("solver", "ista", "cd or lars where -k is not given: ista walks to k"))
-        }
+        (Solver::Ista, None) => Err(Error::param(
+            "solver",
+            "ista",
+            "cd or lars where `k` is not given: ista walks to k",
+        )),
         _ => Ok(()),
     }
 }
@@ -55,9 +60,9 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// The name in `--set solver=NAME`.
+    /// The name in settings and results.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Cd => "cd",
             Self::Lars => "lars",
@@ -66,21 +71,8 @@ impl Solver {
     }
 }
 
-impl std::str::FromStr for Solver {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Cd, Self::Lars, Self::Ista].into_iter().find(|s| s.name() == text).ok_or(())
-    }
-}
-
 pub(crate) fn check_lambda(lambda: Option<f64>) -> Result<()> {
-    match lambda {
-        Some(v) if !(v > 0.0 && v.is_finite()) => {
-            Err(Error::param("lambda", v, "a number above 0"))
-        }
-        _ => Ok(()),
-    }
+    lambda.map_or(Ok(()), |lambda| LAMBDA.check(lambda))
 }
 
 /// One penalty at one strength a feature: what an extraction by a penalty comes down to.

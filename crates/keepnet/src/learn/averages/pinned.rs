@@ -278,7 +278,7 @@ pub(crate) fn refuse(problem: &RowProblem, method: &str) -> Result<()> {
         None => Ok(()),
         Some(_) => Err(Error::Unsupported(format!(
             "{method} moves every weight by its own rule, so no feature can be kept apart; leave \
-             --always and --covar out, or use a method on running averages such as annealed-ridge"
+             `always` and `covar` out, or use a method on running averages such as annealed-ridge"
         ))),
     }
 }

@@ -34,6 +34,7 @@ use crate::data::row::{Row, RowBlock, margin, outputs};
 use crate::error::{Error, Result};
 use crate::numeric::packed::Packed;
 use crate::numeric::row_loops;
+use crate::registry::setting::Bounds;
 
 /// Rows of a block product; the grid of blocks begins at row 0.
 pub const GRID: usize = 256;
@@ -66,12 +67,13 @@ pub struct RunningAverages {
     pub(crate) pending: RowBlock,
 }
 
+/// Shares of the past that each row may let go.
+pub(crate) const FORGETTING: Bounds = Bounds::from_below(0.0, 1.0);
+
 impl RunningAverages {
     /// Empty averages of `features` features; `classes` is 0 for regression.
     pub fn new(features: usize, classes: usize, params: AveragesParams) -> Result<Self> {
-        if !(0.0..1.0).contains(&params.forget) {
-            return Err(Error::param("forget", params.forget, "at least 0 and below 1"));
-        }
+        FORGETTING.check("forget", params.forget)?;
         let q = outputs(classes);
         let moments = Moments {
             rows: 0,
@@ -203,7 +205,7 @@ impl RunningAverages {
             if let Some(j) = (!fine).then(|| row.beyond(most)).flatten() {
                 return Err(Error::Data(format!(
                     "feature {j} is {} at row {at}: not a finite number small enough to square; \
-                     scale the column down or choose a --missing policy",
+                     scale the column down or choose a `missing` policy",
                     row.get(j)
                 )));
             }

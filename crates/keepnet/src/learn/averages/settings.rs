@@ -7,70 +7,80 @@ use super::extract::Extract;
 use super::irls::Working;
 use super::logistic::{Logistic, Numbers};
 use super::path::Choose;
-use super::running::AveragesParams;
+use super::running::{AveragesParams, FORGETTING};
 use crate::data::row::RowProblem;
 use crate::error::{Error, Result};
 use crate::learn::RowLearner;
 use crate::loss::LossKind;
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 
+const CHOOSE: Setting = Setting::choice(
+    "choose",
+    &[Choose::Bic.name(), Choose::Ebic.name(), Choose::Holdout.name()],
+    "how many features when k is not given: bic, ebic or holdout",
+);
+const FORGET: Setting = Setting::number(
+    "forget",
+    FORGETTING,
+    0.0,
+    "share of the past that each row lets go, 0 to below 1; 0.01 follows a drift",
+);
+const PRODUCTS: Setting = Setting::choice(
+    "products",
+    &["f32", "f64"],
+    "width of block products: f32, or f64 at half the speed",
+);
+const ACTIVE: Setting = Setting::whole(
+    "active",
+    (0, u64::MAX),
+    0,
+    "features in the Gram when p^2 is too much; all of them where the memory allows",
+)
+.derived("by `memory`");
+const STORAGE: Setting = Setting::choice(
+    "storage",
+    &["f64", "f32"],
+    "width of the averages: f64, or f32 at half the memory and near 1e-6",
+);
+
 /// The settings shared by every method on running averages.
-pub(crate) const SHARED: [SettingInfo; 5] = [
-    SettingInfo {
-        name: "choose",
-        default: "bic",
-        help: "how many features when k is not given: bic, ebic or holdout",
-    },
-    SettingInfo {
-        name: "forget",
-        default: "0",
-        help: "share of the past that each row lets go, 0 to below 1; 0.01 follows a drift",
-    },
-    SettingInfo {
-        name: "products",
-        default: "f32",
-        help: "width of block products: f32, or f64 at half the speed",
-    },
-    SettingInfo {
-        name: "active",
-        default: "by --memory",
-        help: "features in the Gram when p^2 is too much; all of them where the memory allows",
-    },
-    SettingInfo {
-        name: "storage",
-        default: "f64",
-        help: "width of the averages: f64, or f32 at half the memory and near 1e-6",
-    },
-];
+pub(crate) const SHARED: [Setting; 5] = [CHOOSE, FORGET, PRODUCTS, ACTIVE, STORAGE];
+
+/// A table of the method's own settings and then the shared ones; `N` is their sum.
+pub(crate) const fn with_shared<const OWN: usize, const N: usize>(
+    own: [Setting; OWN],
+) -> [Setting; N] {
+    let mut all = [SHARED[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < OWN { own[at] } else { SHARED[at - OWN] };
+        at += 1;
+    }
+    all
+}
 
 /// Reads the shared settings.
 pub(crate) fn shared(spec: &MethodSpec) -> Result<AveragedParams> {
     if spec.k == Some(0) {
         return Err(Error::param("k", 0, "at least 1"));
     }
-    let wide = |name, default: &str| {
-        let width: String = spec.get(name, default.into(), "f32 or f64")?;
-        match width.as_str() {
-            "f32" => Ok(false),
-            "f64" => Ok(true),
-            _ => Err(Error::param(name, width, "f32 or f64")),
-        }
-    };
+    let wide =
+        |setting| spec.choice(setting, &[false, true], |wide| ["f32", "f64"][usize::from(wide)]);
     Ok(AveragedParams {
         k: spec.k,
-        choose: spec.get("choose", Choose::Bic, "bic, ebic or holdout")?,
+        choose: spec.choice(&CHOOSE, &Choose::ALL, Choose::name)?,
         averages: AveragesParams {
-            forget: spec.get("forget", 0.0, "a number from 0 to below 1")?,
-            wide: wide("products", "f32")?,
-            half: !wide("storage", "f64")?,
+            forget: spec.number(&FORGET)?,
+            wide: wide(&PRODUCTS)?,
+            half: !wide(&STORAGE)?,
         },
         logistic: match spec.loss {
             None | Some(LossKind::Squared) => false,
             Some(LossKind::Logistic) => true,
             Some(other) => {
                 return Err(Error::Unsupported(format!(
-                    "running averages have no {} loss; use --loss squared or logistic",
+                    "running averages have no {} loss; use `loss=squared` or logistic",
                     other.name()
                 )));
             }
@@ -88,7 +98,7 @@ pub(crate) fn build(
 ) -> Result<Box<dyn RowLearner>> {
     let params = shared(spec)?;
     if params.logistic && params.choose == Choose::Holdout {
-        if spec.settings.contains_key("active") {
+        if spec.optional_whole(&ACTIVE)?.is_some() {
             return Err(Error::Unsupported(
                 "choose=holdout with the logistic loss compares two losses on the Gram of all \
                  features; leave active or choose=holdout out"
@@ -114,7 +124,7 @@ fn build_from(
     budget.take(working, "the rows of the logistic loss")?;
     let need = Averaged::need(problem, &params) + working;
     let tight = budget.limit().filter(|limit| need > *limit);
-    let asked: usize = spec.get("active", 0, "a whole number of features")?;
+    let asked = spec.optional_whole(&ACTIVE)?.unwrap_or(0);
     let active = match (asked, tight) {
         (0, None) => None,
         (0, Some(limit)) => Some(ActiveSetParams::fitting(limit.saturating_sub(working), problem)),
@@ -137,21 +147,13 @@ fn build_from(
     })
 }
 
-/// A setting that may be left to the method.
-pub(crate) fn optional(spec: &MethodSpec, name: &'static str) -> Result<Option<f64>> {
-    match spec.settings.get(name) {
-        None => Ok(None),
-        Some(_) => spec.get(name, 0.0, "a number").map(Some),
-    }
-}
-
 /// The registry's entry of a method on running averages.
 pub(crate) const fn info(
     name: &'static str,
     summary: &'static str,
     cost: &'static str,
     paper: &'static str,
-    settings: &'static [SettingInfo],
+    settings: &'static [Setting],
     make: crate::learn::MakeRows,
 ) -> MethodInfo {
     MethodInfo {

@@ -5,7 +5,8 @@ use crate::data::target::Task;
 use crate::error::{Error, Result};
 use crate::learn::averages::settings;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
+use crate::registry::setting::Usual;
+use crate::registry::{MethodInfo, MethodSpec, Promises, Setting};
 
 /// The loss that was asked for, or the task's: squared for numbers, logistic for classes.
 pub(crate) fn loss_of(spec: &MethodSpec, problem: &RowProblem) -> Result<LossKind> {
@@ -23,51 +24,40 @@ pub(crate) fn loss_of(spec: &MethodSpec, problem: &RowProblem) -> Result<LossKin
 }
 
 /// Settings shared by the rivals.
-pub(crate) const PRESET: SettingInfo = SettingInfo {
-    name: "preset",
-    default: "tuned",
-    help: "settings not given: tuned, or published as the compared papers appear to have used",
-};
+pub(crate) const PRESET: Setting = Setting::choice(
+    "preset",
+    &["tuned", PUBLISHED],
+    "settings not given: tuned, or published as the compared papers appear to have used",
+);
+/// The preset of the compared papers.
+pub(crate) const PUBLISHED: &str = "published";
 /// The regret's setting.
-pub(crate) const REGRET: SettingInfo = SettingInfo {
-    name: "regret",
-    default: "false",
-    help: "also report the regret against the best k features in hindsight; takes p^2 memory",
-};
-
+pub(crate) const REGRET: Setting = Setting::flag(
+    "regret",
+    false,
+    "also report the regret against the best k features in hindsight; takes p^2 memory",
+);
 /// Whether rows are standardised.
-pub(crate) const STANDARDISE: SettingInfo = SettingInfo {
-    name: "standardise",
-    default: "true",
-    help: "by running mean and deviation; false takes rows as they are, in O(nnz), as published",
-};
+pub(crate) const STANDARDISE: Setting = Setting::flag(
+    "standardise",
+    true,
+    "by running mean and deviation; false takes rows as they are, in O(nnz), as published",
+);
 
-/// Whether rows are to be standardised.
-pub(crate) fn standardised(spec: &MethodSpec) -> Result<bool> {
-    spec.get("standardise", true, "true or false")
-}
-
-/// Whether the published preset was asked for.
+/// Which preset was asked for.
 pub(crate) fn preset(spec: &MethodSpec) -> Result<&'static str> {
-    match spec.settings.get("preset").map(String::as_str) {
-        None | Some("tuned") => Ok("tuned"),
-        Some("published") => Ok("published"),
-        Some(other) => Err(Error::param("preset", other, "tuned or published")),
-    }
+    spec.choice(&PRESET, PRESET.words, |word| word)
 }
 
-/// A number setting above 0 with a default by preset.
-pub(crate) fn positive(
-    spec: &MethodSpec,
-    name: &'static str,
-    published: f64,
-    tuned: f64,
-) -> Result<f64> {
-    let default = if preset(spec)? == "published" { published } else { tuned };
-    let value = spec.get(name, default, "a number above 0")?;
-    match value > 0.0 && value.is_finite() {
-        true => Ok(value),
-        false => Err(Error::param(name, value, "a number above 0")),
+/// A number with a default by preset.
+pub(crate) fn number(spec: &MethodSpec, setting: &Setting) -> Result<f64> {
+    match setting.usual {
+        Usual::Preset { published, .. }
+            if spec.given(setting)?.is_none() && preset(spec)? == PUBLISHED =>
+        {
+            Ok(published)
+        }
+        _ => spec.number(setting),
     }
 }
 
@@ -78,7 +68,7 @@ pub(crate) const fn info(
     tasks: &'static str,
     cost: &'static str,
     paper: &'static str,
-    own: &'static [SettingInfo],
+    own: &'static [Setting],
     make: crate::learn::MakeRows,
 ) -> MethodInfo {
     let averaged = settings::info(name, summary, cost, paper, own, make);

@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{STANDARDISE, info, positive, standardised};
+use super::baseline::{PUBLISHED, STANDARDISE, info};
 use super::stream::{Rule, Streaming};
 use super::truncation::Truncation;
 use crate::data::row::{Row, RowProblem};
@@ -21,7 +21,8 @@ use crate::data::target::Task;
 use crate::error::{Error, Result};
 use crate::learn::RowLearner;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Promises, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -92,6 +93,11 @@ fn is_sparse(x: Row<'_>) -> bool {
     matches!(x, Row::Sparse { .. })
 }
 
+const ETA: Setting = Setting::number("eta", Bounds::above(0.0), 0.2, "step, above 0");
+const LAMBDA: Setting = Setting::number("lambda", Bounds::above(0.0), 0.01, "shrinkage, above 0");
+const MARGIN: Setting =
+    Setting::whole("margin", (0, 1), 1, "1 is the hinge form, 0 the perceptron");
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "ofs",
@@ -99,12 +105,7 @@ pub const INFO: MethodInfo = info(
     "binary classification",
     "O(p) a row, O(k + nnz) with standardise=false",
     "Wang, Zhao, Hoi and Jin 2014",
-    &[
-        SettingInfo { name: "eta", default: "0.2", help: "step, above 0" },
-        SettingInfo { name: "lambda", default: "0.01", help: "shrinkage, above 0" },
-        SettingInfo { name: "margin", default: "1", help: "1 is the hinge form, 0 the perceptron" },
-        STANDARDISE,
-    ],
+    &[ETA, LAMBDA, MARGIN, STANDARDISE],
     make,
 )
 .promising(Promises::STREAMING_CLASSES);
@@ -113,7 +114,7 @@ pub const INFO: MethodInfo = info(
 pub(crate) fn two_classes(name: &str, spec: &MethodSpec, problem: &RowProblem) -> Result<()> {
     if let Some(loss) = spec.loss.filter(|loss| *loss != LossKind::SquaredHinge) {
         return Err(Error::Unsupported(format!(
-            "{name} has a rule of its own and cannot follow the {} loss; leave --loss out",
+            "{name} has a rule of its own and cannot follow the {} loss; leave `loss` out",
             loss.name()
         )));
     }
@@ -126,17 +127,13 @@ pub(crate) fn two_classes(name: &str, spec: &MethodSpec, problem: &RowProblem) -
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     two_classes("ofs", spec, problem)?;
-    let margin = spec.get("margin", 1.0, "0 or 1")?;
-    if margin != 0.0 && margin != 1.0 {
-        return Err(Error::param("margin", margin, "0 or 1"));
-    }
     let rule = Ofs {
         w: vec![0.0; problem.features()],
-        b0: standardised(spec)?.then_some(0.0),
+        b0: spec.flag(&STANDARDISE)?.then_some(0.0),
         support: Truncation::new(problem.features(), spec.need_k()?),
-        eta: positive(spec, "eta", 0.2, 0.2)?,
-        lambda: positive(spec, "lambda", 0.01, 0.01)?,
-        margin,
+        eta: spec.number(&ETA)?,
+        lambda: spec.number(&LAMBDA)?,
+        margin: spec.whole(&MARGIN)? as f64,
     };
-    Ok(Box::new(Streaming::new(rule, spec, problem, budget, "published")?))
+    Ok(Box::new(Streaming::new(rule, spec, problem, budget, PUBLISHED)?))
 }

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{PRESET, REGRET, STANDARDISE, info, positive, preset};
+use super::baseline::{PRESET, REGRET, STANDARDISE, info, number, preset};
 use super::sgd::{Gradient, POWER, RATE};
 use super::stream::{Rule, Streaming};
 use crate::data::row::{Row, RowProblem};
@@ -18,7 +18,8 @@ use crate::error::Result;
 use crate::learn::RowLearner;
 use crate::learn::averages::penalty::soft;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -71,6 +72,10 @@ impl Rule for Opg {
     }
 }
 
+const LAMBDA: Setting =
+    Setting::number("lambda", Bounds::above(0.0), 0.001, "penalty; published: 0.0001")
+        .published(1e-4);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "opg",
@@ -78,21 +83,14 @@ pub const INFO: MethodInfo = info(
     "regression, binary classification",
     "O(p) a row, O(nnz) with standardise=false",
     "Duchi and Singer 2009",
-    &[
-        RATE,
-        POWER,
-        SettingInfo { name: "lambda", default: "0.001", help: "penalty; published: 0.0001" },
-        STANDARDISE,
-        PRESET,
-        REGRET,
-    ],
+    &[RATE, POWER, LAMBDA, STANDARDISE, PRESET, REGRET],
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let rule = Opg {
         gradient: Gradient::new(spec, problem)?,
-        lambda: positive(spec, "lambda", 1e-4, 1e-3)?,
+        lambda: number(spec, &LAMBDA)?,
         due: 0.0,
         done: vec![0.0; problem.features()],
     };

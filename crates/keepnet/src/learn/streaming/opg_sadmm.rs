@@ -15,13 +15,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{PRESET, REGRET, STANDARDISE, info, preset};
-use super::sadmm::{LAMBDA, RHO, Split};
+use super::sadmm::{self, LAMBDA, Split};
 use super::stream::{Rule, Streaming};
 use crate::data::row::{Row, RowProblem};
 use crate::error::Result;
 use crate::learn::RowLearner;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -70,6 +70,9 @@ impl Rule for OpgSadmm {
     }
 }
 
+const RATE: Setting = sadmm::rate("0.1 / sqrt p", "step, falling as 1 / sqrt t");
+const RHO: Setting = sadmm::rho(1.0);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "opg-sadmm",
@@ -77,19 +80,12 @@ pub const INFO: MethodInfo = info(
     "regression, binary classification",
     "O(p) a row",
     "Suzuki 2013; Ouyang et al. 2013",
-    &[
-        SettingInfo { name: "rate", default: "0.1 / sqrt p", help: "step, falling as 1 / sqrt t" },
-        RHO,
-        LAMBDA,
-        STANDARDISE,
-        PRESET,
-        REGRET,
-    ],
+    &[RATE, RHO, LAMBDA, STANDARDISE, PRESET, REGRET],
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let rate = 0.1 / (problem.features().max(1) as f64).sqrt();
-    let rule = OpgSadmm(Split::new(spec, problem, rate, 1.0)?);
+    let rule = OpgSadmm(Split::new(spec, problem, (&RATE, rate), &RHO)?);
     Ok(Box::new(Streaming::new(rule, spec, problem, budget, preset(spec)?)?))
 }

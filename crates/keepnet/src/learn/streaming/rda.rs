@@ -11,14 +11,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{PRESET, REGRET, STANDARDISE, info, loss_of, positive, preset};
+use super::baseline::{PRESET, REGRET, STANDARDISE, info, loss_of, number, preset};
 use super::stream::{Rule, Streaming, loss_at};
 use crate::data::row::{Row, RowProblem};
 use crate::error::Result;
 use crate::learn::RowLearner;
 use crate::learn::averages::penalty::soft;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -82,6 +83,11 @@ impl Rule for Rda {
     }
 }
 
+const GAMMA: Setting =
+    Setting::number("gamma", Bounds::above(0.0), 0.5, "damping over p; published: 5")
+        .published(5.0);
+const LAMBDA: Setting = Setting::number("lambda", Bounds::above(0.0), 0.001, "penalty, above 0");
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "rda",
@@ -89,13 +95,7 @@ pub const INFO: MethodInfo = info(
     "regression, binary classification",
     "O(p) a row, O(nnz) with standardise=false",
     "Xiao 2010",
-    &[
-        SettingInfo { name: "gamma", default: "0.5", help: "damping over p; published: 5" },
-        SettingInfo { name: "lambda", default: "0.001", help: "penalty, above 0" },
-        STANDARDISE,
-        PRESET,
-        REGRET,
-    ],
+    &[GAMMA, LAMBDA, STANDARDISE, PRESET, REGRET],
     make,
 );
 
@@ -104,8 +104,8 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
         sum: vec![0.0; problem.features()],
         sum0: 0.0,
         t: 0,
-        gamma: positive(spec, "gamma", 5.0, 0.5)?,
-        lambda: positive(spec, "lambda", 1e-3, 1e-3)?,
+        gamma: number(spec, &GAMMA)?,
+        lambda: spec.number(&LAMBDA)?,
         loss: loss_of(spec, problem)?,
     };
     Ok(Box::new(Streaming::new(rule, spec, problem, budget, preset(spec)?)?))

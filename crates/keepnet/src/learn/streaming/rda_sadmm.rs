@@ -14,13 +14,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{PRESET, REGRET, STANDARDISE, info, preset};
-use super::sadmm::{LAMBDA, RHO, Split};
+use super::sadmm::{self, LAMBDA, Split};
 use super::stream::{Rule, Streaming};
 use crate::data::row::{Row, RowProblem};
 use crate::error::Result;
 use crate::learn::RowLearner;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -75,6 +75,9 @@ impl Rule for RdaSadmm {
     }
 }
 
+const RATE: Setting = sadmm::rate("0.02, or 20 / p", "step, growing as sqrt t");
+const RHO: Setting = sadmm::rho(0.1);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "rda-sadmm",
@@ -82,21 +85,14 @@ pub const INFO: MethodInfo = info(
     "regression, binary classification",
     "O(p) a row",
     "Suzuki 2013",
-    &[
-        SettingInfo { name: "rate", default: "0.02, or 20 / p", help: "step, growing as sqrt t" },
-        RHO,
-        LAMBDA,
-        STANDARDISE,
-        PRESET,
-        REGRET,
-    ],
+    &[RATE, RHO, LAMBDA, STANDARDISE, PRESET, REGRET],
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     // The first steps have the length of a row, which grows with its features.
     let rate = 0.02 * (1000.0 / problem.features().max(1) as f64).min(1.0);
-    let split = Split::new(spec, problem, rate, 0.1)?;
+    let split = Split::new(spec, problem, (&RATE, rate), &RHO)?;
     let rule = RdaSadmm { split, sum: vec![0.0; problem.features()], sum0: 0.0 };
     Ok(Box::new(Streaming::new(rule, spec, problem, budget, preset(spec)?)?))
 }

@@ -10,13 +10,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{loss_of, positive, standardised};
+use super::baseline::{STANDARDISE, loss_of};
 use super::stream::loss_at;
 use crate::data::row::{Row, RowProblem};
 use crate::error::Result;
 use crate::learn::averages::penalty::soft;
 use crate::loss::LossKind;
-use crate::registry::{MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodSpec, Setting};
 use crate::selection::Value;
 
 /// The split's variables and settings.
@@ -34,23 +35,23 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// At zero; `rate` and `rho` are the defaults.
+    /// At zero; `rate` has the method's own default.
     pub(crate) fn new(
         spec: &MethodSpec,
         problem: &RowProblem,
-        rate: f64,
-        rho: f64,
+        (rate, usual): (&Setting, f64),
+        rho: &Setting,
     ) -> Result<Self> {
         let zeros = || vec![0.0; problem.features()];
         Ok(Self {
             x: zeros(),
             z: zeros(),
             u: zeros(),
-            b0: standardised(spec)?.then_some(0.0),
+            b0: spec.flag(&STANDARDISE)?.then_some(0.0),
             t: 0,
-            rate: positive(spec, "rate", rate, rate)?,
-            rho: positive(spec, "rho", rho, rho)?,
-            lambda: positive(spec, "lambda", 1e-3, 1e-3)?,
+            rate: spec.optional_number(rate)?.unwrap_or(usual),
+            rho: spec.number(rho)?,
+            lambda: spec.number(&LAMBDA)?,
             loss: loss_of(spec, problem)?,
         })
     }
@@ -92,9 +93,16 @@ impl Split {
     }
 }
 
-/// Penalty of the constraint.
-pub(crate) const RHO: SettingInfo =
-    SettingInfo { name: "rho", default: "1 (opg), 0.1 (rda)", help: "weight of the constraint" };
+/// The step of a method, with its default in words and its course.
+pub(crate) const fn rate(usual: &'static str, help: &'static str) -> Setting {
+    Setting::number("rate", Bounds::above(0.0), 1.0, help).derived(usual)
+}
+
+/// The penalty of the constraint.
+pub(crate) const fn rho(default: f64) -> Setting {
+    Setting::number("rho", Bounds::above(0.0), default, "weight of the constraint")
+}
+
 /// Penalty of the weights.
-pub(crate) const LAMBDA: SettingInfo =
-    SettingInfo { name: "lambda", default: "0.001", help: "penalty, above 0" };
+pub(crate) const LAMBDA: Setting =
+    Setting::number("lambda", Bounds::above(0.0), 0.001, "penalty, above 0");

@@ -12,13 +12,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{PRESET, REGRET, STANDARDISE, info, loss_of, positive, preset};
+use super::baseline::{PRESET, REGRET, STANDARDISE, info, loss_of, number, preset};
 use super::stream::{Rule, Streaming, loss_at};
 use crate::data::row::{Row, RowProblem};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::RowLearner;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -36,12 +37,7 @@ pub(crate) struct Gradient {
 impl Gradient {
     /// At zero, with the settings of `spec`.
     pub(crate) fn new(spec: &MethodSpec, problem: &RowProblem) -> Result<Self> {
-        let published = preset(spec)? == "published";
-        let power = spec.get("power", if published { 0.5 } else { 0.0 }, "from 0 to 1")?;
-        if !(0.0..=1.0).contains(&power) {
-            return Err(Error::param("power", power, "from 0 to 1"));
-        }
-        let rate = positive(spec, "rate", 1.0, 0.1)?;
+        let (rate, power) = (number(spec, &RATE)?, number(spec, &POWER)?);
         let loss = loss_of(spec, problem)?;
         Ok(Self { w: vec![0.0; problem.features()], b0: 0.0, t: 0, rate, power, loss })
     }
@@ -69,14 +65,16 @@ impl Gradient {
 }
 
 /// The settings of [`Gradient`].
-pub(crate) const RATE: SettingInfo =
-    SettingInfo { name: "rate", default: "0.1", help: "step times p; published: 1" };
+pub(crate) const RATE: Setting =
+    Setting::number("rate", Bounds::above(0.0), 0.1, "step times p; published: 1").published(1.0);
 /// How the step falls.
-pub(crate) const POWER: SettingInfo = SettingInfo {
-    name: "power",
-    default: "0",
-    help: "the step falls as t^-power, 0 to 1; published: 0.5",
-};
+pub(crate) const POWER: Setting = Setting::number(
+    "power",
+    Bounds::from_to(0.0, 1.0),
+    0.0,
+    "the step falls as t^-power, 0 to 1; published: 0.5",
+)
+.published(0.5);
 
 /// Plain stochastic gradient descent.
 #[derive(Serialize, Deserialize)]
@@ -124,6 +122,8 @@ impl Rule for Sgd {
     }
 }
 
+const AVERAGE: Setting = Setting::flag("average", false, "show the mean of all weights");
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "sgd",
@@ -131,20 +131,13 @@ pub const INFO: MethodInfo = info(
     "regression, binary classification",
     "O(p) a row, O(nnz) with standardise=false",
     "Robbins and Monro 1951",
-    &[
-        RATE,
-        POWER,
-        SettingInfo { name: "average", default: "false", help: "show the mean of all weights" },
-        STANDARDISE,
-        PRESET,
-        REGRET,
-    ],
+    &[RATE, POWER, AVERAGE, STANDARDISE, PRESET, REGRET],
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let gradient = Gradient::new(spec, problem)?;
-    let average = spec.get("average", false, "true or false")?;
+    let average = spec.flag(&AVERAGE)?;
     let mean = average.then(|| vec![0.0; problem.features()]);
     let rule = Sgd { gradient, mean };
     Ok(Box::new(Streaming::new(rule, spec, problem, budget, preset(spec)?)?))

@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{STANDARDISE, info, positive, standardised};
+use super::baseline::{PUBLISHED, STANDARDISE, info};
 use super::ofs::two_classes;
 use super::stream::{Rule, Streaming};
 use super::truncation::Truncation;
@@ -21,7 +21,8 @@ use crate::data::row::{Row, RowProblem};
 use crate::error::Result;
 use crate::learn::RowLearner;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, Promises, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Promises, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -84,6 +85,9 @@ impl Rule for Sofs {
     }
 }
 
+const R: Setting =
+    Setting::number("r", Bounds::above(0.0), 1.0, "regularisation of the variances, above 0");
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "sofs",
@@ -91,10 +95,7 @@ pub const INFO: MethodInfo = info(
     "binary classification",
     "O(p) a row, O(k + nnz) with standardise=false",
     "Wu, Hoi, Mei and Yu 2017",
-    &[
-        SettingInfo { name: "r", default: "1", help: "regularisation of the variances, above 0" },
-        STANDARDISE,
-    ],
+    &[R, STANDARDISE],
     make,
 )
 .promising(Promises::STREAMING_CLASSES);
@@ -104,9 +105,9 @@ fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<d
     let rule = Sofs {
         w: vec![0.0; problem.features()],
         sigma: vec![1.0; problem.features()],
-        constant: standardised(spec)?.then_some((0.0, 1.0)),
+        constant: spec.flag(&STANDARDISE)?.then_some((0.0, 1.0)),
         support: Truncation::new(problem.features(), spec.need_k()?),
-        r: positive(spec, "r", 1.0, 1.0)?,
+        r: spec.number(&R)?,
     };
-    Ok(Box::new(Streaming::new(rule, spec, problem, budget, "published")?))
+    Ok(Box::new(Streaming::new(rule, spec, problem, budget, PUBLISHED)?))
 }

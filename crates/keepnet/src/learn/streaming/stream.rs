@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::baseline::standardised;
+use super::baseline::{REGRET, STANDARDISE};
 use super::scale::{Moment, Scale};
 use crate::data::block::FeatureId;
 use crate::data::row::{Row, RowBlock, RowProblem, margin};
@@ -168,7 +168,7 @@ impl<R: Rule> Streaming<R> {
         }
         let k = spec.need_k()?;
         let (p, classes) = (problem.features(), problem.classes.len());
-        let regret = spec.get("regret", false, "true or false")?;
+        let regret = spec.flag(&REGRET)?;
         if regret && rule.loss() != LossKind::Squared {
             return Err(Error::Unsupported(
                 "regret=true needs the squared loss, whose best model in hindsight is exact".into(),
@@ -182,7 +182,7 @@ impl<R: Rule> Streaming<R> {
             true => Some(RunningAverages::new(p, classes, AveragesParams::default())?),
             false => None,
         };
-        let (scale, target) = (Scale::new(p, standardised(spec)?), Moment::default());
+        let (scale, target) = (Scale::new(p, spec.flag(&STANDARDISE)?), Moment::default());
         let (rows, weight, loss, scored) = (0, 0.0, 0.0, 0.0);
         let state = State { rule, scale, target, rows, weight, loss, scored, hindsight };
         Ok(Self { problem: problem.clone(), k, bytes, preset, state, room: Vec::new() })
@@ -239,8 +239,8 @@ fn short(loss: f64) -> String {
 
 /// The error of a model whose numbers are none any more.
 fn diverged(name: &str, standardised: bool) -> Error {
-    let what = if standardised { "" } else { ", or leave --set standardise=false out" };
-    Error::Data(format!("the weights of {name} diverged; lower its step with --set{what}"))
+    let what = if standardised { "" } else { ", or leave `standardise=false` out" };
+    Error::Data(format!("the weights of {name} diverged; lower its step{what}"))
 }
 
 impl<R: Rule> RowLearner for Streaming<R> {
@@ -391,12 +391,12 @@ impl<R: Rule> Snapshot for Streaming<R> {
             return Err(Error::Snapshot("it has other features".into()));
         }
         if state.scale.runs() != self.state.scale.runs() {
-            return Err(Error::Snapshot("it was made with another --set standardise".into()));
+            return Err(Error::Snapshot("it was made with another `standardise`".into()));
         }
         if state.hindsight.is_some() != self.state.hindsight.is_some()
             || state.hindsight.iter().any(|a| !a.sound() || a.features() != p)
         {
-            return Err(Error::Snapshot("it was made with another --set regret".into()));
+            return Err(Error::Snapshot("it was made with another `regret`".into()));
         }
         self.state = state;
         Ok(())

@@ -11,15 +11,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{PRESET, REGRET, STANDARDISE, info, positive, preset};
+use super::baseline::{PRESET, REGRET, STANDARDISE, info, preset};
 use super::sgd::{Gradient, POWER, RATE};
 use super::stream::{Rule, Streaming};
 use crate::data::row::{Row, RowProblem};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::RowLearner;
 use crate::learn::averages::penalty::soft;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -89,6 +90,15 @@ impl Rule for TruncatedGradient {
     }
 }
 
+const LAMBDA: Setting = Setting::number("lambda", Bounds::above(0.0), 0.001, "gravity, above 0");
+const EVERY: Setting = Setting::whole("every", (1, u64::MAX), 10, "rows between two truncations");
+const THETA: Setting = Setting::number(
+    "theta",
+    Bounds::above(0.0).or_infinity(),
+    f64::INFINITY,
+    "largest weight that is drawn to zero",
+);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "truncated-gradient",
@@ -96,33 +106,16 @@ pub const INFO: MethodInfo = info(
     "regression, binary classification",
     "O(p) a row, O(nnz) with standardise=false",
     "Langford, Li and Zhang 2009",
-    &[
-        RATE,
-        POWER,
-        SettingInfo { name: "lambda", default: "0.001", help: "gravity, above 0" },
-        SettingInfo { name: "every", default: "10", help: "rows between two truncations" },
-        SettingInfo { name: "theta", default: "inf", help: "largest weight that is drawn to zero" },
-        STANDARDISE,
-        PRESET,
-        REGRET,
-    ],
+    &[RATE, POWER, LAMBDA, EVERY, THETA, STANDARDISE, PRESET, REGRET],
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
-    let every = spec.get("every", 10, "a whole number of at least 1")?;
-    if every == 0 {
-        return Err(Error::param("every", 0, "a whole number of at least 1"));
-    }
-    let theta: f64 = spec.get("theta", f64::INFINITY, "a number above 0")?;
-    if theta.is_nan() || theta <= 0.0 {
-        return Err(Error::param("theta", theta, "a number above 0"));
-    }
     let rule = TruncatedGradient {
         gradient: Gradient::new(spec, problem)?,
-        lambda: positive(spec, "lambda", 1e-3, 1e-3)?,
-        every,
-        theta,
+        lambda: spec.number(&LAMBDA)?,
+        every: spec.whole(&EVERY)? as u64,
+        theta: spec.number(&THETA)?,
         due: 0.0,
         done: vec![0.0; problem.features()],
     };

@@ -20,7 +20,7 @@ use crate::data::row::{Row, RowProblem};
 use crate::error::Result;
 use crate::learn::RowLearner;
 use crate::loss::LossKind;
-use crate::registry::{MethodInfo, MethodSpec, SettingInfo};
+use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
@@ -72,6 +72,9 @@ impl Rule for Tsgd {
     }
 }
 
+const BURN: Setting =
+    Setting::whole("burn", (0, u64::MAX), 0, "rows before the first truncation").derived("p");
+
 /// The registry's entry.
 pub const INFO: MethodInfo = info(
     "tsgd",
@@ -79,21 +82,14 @@ pub const INFO: MethodInfo = info(
     "regression, binary classification",
     "O(p) a row, O(k + nnz) with standardise=false",
     "Fan, Gong, Li and Sun 2018",
-    &[
-        RATE,
-        POWER,
-        SettingInfo { name: "burn", default: "p", help: "rows before the first truncation" },
-        STANDARDISE,
-        PRESET,
-        REGRET,
-    ],
+    &[RATE, POWER, BURN, STANDARDISE, PRESET, REGRET],
     make,
 );
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let gradient = Gradient::new(spec, problem)?;
     let support = Truncation::new(problem.features(), spec.need_k()?);
-    let burn = spec.get("burn", problem.features() as u64, "a whole number of rows")?;
+    let burn = spec.optional_whole(&BURN)?.unwrap_or(problem.features()) as u64;
     let rule = Tsgd { gradient, support, burn };
     Ok(Box::new(Streaming::new(rule, spec, problem, budget, preset(spec)?)?))
 }

@@ -145,7 +145,7 @@ pub const INFO: MethodInfo = MethodInfo {
     summary: "a newcomer enters where its slope beats lambda; then the L1 problem is solved anew",
     tasks: "regression, classification (several classes one against the rest)",
     cost: "one pass over a feature that is let go; a solve of the held set for one that enters",
-    memory: "lambda=auto: k + 1 columns, O(k^2); a fixed lambda: no bound but --memory",
+    memory: "lambda=auto: k + 1 columns, O(k^2); a fixed lambda: no bound but `memory`",
     paper: "Perkins, Theiler, ICML 2003",
     scans: 2,
     needs_k: false,

@@ -178,7 +178,7 @@ pub const INFO: MethodInfo = MethodInfo {
     summary: "grafting with one gradient step in place of each full optimisation",
     tasks: "regression, classification (several classes one against the rest)",
     cost: "4 n k flops an arrival",
-    memory: "lambda=auto: k + 1 columns; a fixed lambda: no bound but --memory",
+    memory: "lambda=auto: k + 1 columns; a fixed lambda: no bound but `memory`",
     paper: "Zhu, Lao, Xing, KDD 2010",
     scans: 2,
     needs_k: false,

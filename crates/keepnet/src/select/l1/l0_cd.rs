@@ -16,8 +16,9 @@ use super::stream::Held;
 use super::{L1Params, norm};
 use crate::data::check::Feature;
 use crate::data::target::Problem;
-use crate::error::{Error, Result};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::error::Result;
+use crate::registry::setting::Bounds;
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::select::{ColumnSelector, Outcome, Reason, Verdict};
 use crate::selection::Selection;
@@ -31,9 +32,7 @@ pub struct L0Cd {
 impl L0Cd {
     /// Starts with an empty kept set; `eta` is the step on the scaled column.
     pub fn new(params: L1Params, eta: f64, problem: &Problem, budget: Budget) -> Result<Self> {
-        if !(eta > 0.0 && eta.is_finite()) {
-            return Err(Error::param("eta", eta, "a number above 0"));
-        }
+        ETA.check(eta)?;
         Ok(Self { held: Held::new(params, problem, budget)?, eta })
     }
 }
@@ -97,6 +96,13 @@ impl Rival for L0Cd {
     }
 }
 
+const ETA: Setting = Setting::number(
+    "eta",
+    Bounds::above(0.0),
+    1.0,
+    "step on the scaled column, over the steepest curvature of the loss",
+);
+
 /// The registry's entry.
 pub const INFO: MethodInfo = MethodInfo {
     name: "l0-cd",
@@ -109,22 +115,13 @@ pub const INFO: MethodInfo = MethodInfo {
     scans: 2,
     needs_k: true,
     has_loss: true,
-    settings: &[
-        SettingInfo {
-            name: "eta",
-            default: "1",
-            help: "step on the scaled column, over the steepest curvature of the loss",
-        },
-        STANDARDISE,
-        EPSILON,
-        INTERCEPT,
-    ],
+    settings: &[ETA, STANDARDISE, EPSILON, INTERCEPT],
     promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
     spec.need_k()?;
-    let eta = spec.get("eta", 1.0, "a number above 0")?;
+    let eta = spec.number(&ETA)?;
     Ok(Box::new(L0Cd::new(L1Params::read(spec)?, eta, problem, budget)?))
 }

@@ -142,7 +142,7 @@ pub const INFO: MethodInfo = MethodInfo {
     summary: "one coordinate step with a soft threshold for the feature that arrives",
     tasks: "regression, classification (several classes one against the rest)",
     cost: "4 n flops an arrival, n k more where one must go",
-    memory: "lambda=auto: k + 1 columns; a fixed lambda: no bound but --memory",
+    memory: "lambda=auto: k + 1 columns; a fixed lambda: no bound but `memory`",
     paper: "Yang, Fujimaki, Kusumura, Liu, KDD 2016, baseline methods",
     scans: 2,
     needs_k: false,

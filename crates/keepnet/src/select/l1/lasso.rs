@@ -6,7 +6,7 @@
 //!
 //! `lambda=auto` walks down from the largest lambda with a weight until at least `k` features have
 //! one, bisects for the smallest such model, and keeps its `k` largest weights, refitted. Squared
-//! loss by default (classes as -1 and 1); `--loss` takes the others, such as L1 logistic
+//! loss by default (classes as -1 and 1); `loss` takes the others, such as L1 logistic
 //! regression. Every solution is checked against the KKT conditions over all columns, and the
 //! residual is in the result; with `standardise=false` the problem and its lambda are those of
 //! scikit-learn's `Lasso` (`alpha`).

@@ -18,7 +18,8 @@ use super::{Columns, L1Params, Point, norm};
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::numeric::lanczos::largest_eigenvalue;
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::registry::setting::Given;
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::select::ColumnSelector;
 use crate::select::ties::above;
@@ -39,16 +40,21 @@ enum Step {
     OverLf(f64),
 }
 
+const ETA: Setting = Setting::step(
+    "eta",
+    &["L", "Lf"],
+    Given::Over(1.0, "L"),
+    "step length: a number, c/L of the kept set, or c/Lf of all columns",
+);
+
 impl Step {
-    fn parse(text: &str) -> Result<Self> {
-        let positive =
-            |text: &str| text.trim().parse().ok().filter(|c: &f64| *c > 0.0 && c.is_finite());
-        let step = match (text.strip_suffix("/Lf"), text.strip_suffix("/L")) {
-            (Some(c), _) => positive(c).map(Self::OverLf),
-            (_, Some(c)) => positive(c).map(Self::OverL),
-            _ => positive(text).map(Self::Fixed),
-        };
-        step.ok_or_else(|| Error::param("eta", text, "a number above 0, c/L or c/Lf"))
+    fn of(given: Given) -> Option<Self> {
+        match given {
+            Given::Number(eta) => Some(Self::Fixed(eta)),
+            Given::Over(c, "L") => Some(Self::OverL(c)),
+            Given::Over(c, _) => Some(Self::OverLf(c)),
+            _ => None,
+        }
     }
 }
 
@@ -213,25 +219,18 @@ pub const INFO: MethodInfo = MethodInfo {
     scans: 1,
     needs_k: true,
     has_loss: true,
-    settings: &[
-        SettingInfo {
-            name: "eta",
-            default: "1/L",
-            help: "step length: a number, c/L of the kept set, or c/Lf of all columns",
-        },
-        STANDARDISE,
-        EPSILON,
-        INTERCEPT,
-    ],
+    settings: &[ETA, STANDARDISE, EPSILON, INTERCEPT],
     promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
     let k = spec.need_k()?;
-    let eta = spec.settings.get("eta").map_or("1/L", String::as_str).to_string();
     let params = L1Params::read(spec)?;
-    let step = Step::parse(&eta)?;
+    let (eta, step) = spec
+        .value(&ETA)?
+        .and_then(|eta| Some((eta.to_string(), Step::of(eta)?)))
+        .ok_or_else(|| Error::param("eta", "not given", ETA.wanted()))?;
     let solver = ProjGd { params: params.clone(), k, eta, step };
     Ok(Box::new(Batch::new(solver, &params, problem, budget)?))
 }

@@ -3,8 +3,10 @@
 use crate::data::target::{Problem, Task};
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::registry::{MethodSpec, SettingInfo};
+use crate::registry::setting::Bounds;
+use crate::registry::{MethodSpec, Setting};
 use crate::select::fitted;
+pub(in crate::select) use crate::select::fitted::{EPSILON, INTERCEPT};
 use crate::selection::Value;
 
 /// Settings of `grafting`, `grafting-light`, `l1-cd`, `l0-cd`, `lasso`, `l1-hinge` and `proj-gd`.
@@ -30,27 +32,19 @@ impl L1Params {
     #[must_use]
     pub fn new(k: usize) -> Self {
         let (lambda, loss, epsilon) = (None, None, None);
-        Self { k: Some(k), lambda, loss, epsilon, intercept: true, standardise: true }
+        let (intercept, standardise) = const { (INTERCEPT.usual_flag(), STANDARDISE.usual_flag()) };
+        Self { k: Some(k), lambda, loss, epsilon, intercept, standardise }
     }
 
     /// Reads what a user asked for.
     pub(in crate::select) fn read(spec: &MethodSpec) -> Result<Self> {
-        let positive = "a number above 0, or auto";
-        let lambda = match spec.settings.get("lambda").map(String::as_str) {
-            None | Some("auto") => None,
-            Some(_) => Some(spec.get("lambda", 0.0, positive)?),
-        };
-        let epsilon = match spec.settings.contains_key("epsilon") {
-            true => Some(spec.get("epsilon", 0.0, "a number of at least 0")?),
-            false => None,
-        };
         Ok(Self {
             k: spec.k,
-            lambda,
+            lambda: spec.optional_number(&LAMBDA)?,
             loss: spec.loss,
-            epsilon,
-            intercept: spec.get("intercept", true, "true or false")?,
-            standardise: spec.get("standardise", true, "true or false")?,
+            epsilon: spec.optional_number(&EPSILON)?,
+            intercept: spec.flag(&INTERCEPT)?,
+            standardise: spec.flag(&STANDARDISE)?,
         })
     }
 
@@ -64,15 +58,13 @@ impl L1Params {
 
     /// Whether the numbers make sense for a problem.
     pub(in crate::select) fn check(&self, problem: &Problem) -> Result<()> {
-        if let Some(lambda) = self.lambda.filter(|l| !(*l > 0.0 && l.is_finite())) {
-            return Err(Error::param("lambda", lambda, "a number above 0, or auto"));
-        }
+        self.lambda.map_or(Ok(()), |lambda| LAMBDA.check(lambda))?;
         match (self.k, self.lambda) {
             (Some(0), _) => Err(Error::param("k", 0, "at least 1")),
             (None, None) => Err(Error::param(
                 "k",
                 "not given",
-                "-k K, the number of features to keep, or --set lambda=NUMBER",
+                "`k=K`, the number of features to keep, or `lambda=NUMBER`",
             )),
             (Some(k), _) if self.kind(problem) == LossKind::Squared => {
                 fitted::check_k(k, problem.n())
@@ -96,29 +88,17 @@ impl L1Params {
 }
 
 /// `lambda` of a stream or a batch.
-pub(in crate::select) const LAMBDA: SettingInfo = SettingInfo {
-    name: "lambda",
-    default: "auto",
-    help: "weight of the L1 penalty; auto finds it so that k features remain",
-};
+pub(in crate::select) const LAMBDA: Setting = Setting::number(
+    "lambda",
+    Bounds::above(0.0),
+    1.0,
+    "weight of the L1 penalty; auto finds it so that k features remain",
+)
+.or(&["auto"]);
 
 /// `standardise`.
-pub(in crate::select) const STANDARDISE: SettingInfo = SettingInfo {
-    name: "standardise",
-    default: "true",
-    help: "false penalises columns as they are, without unit variance",
-};
-
-/// `epsilon`.
-pub(in crate::select) const EPSILON: SettingInfo = SettingInfo {
-    name: "epsilon",
-    default: "0.1 sd(y)",
-    help: "half-width of the tube of squared-epsilon",
-};
-
-/// `intercept`.
-pub(in crate::select) const INTERCEPT: SettingInfo = SettingInfo {
-    name: "intercept",
-    default: "true",
-    help: "false leaves columns and target uncentred, as the paper does",
-};
+pub(in crate::select) const STANDARDISE: Setting = Setting::flag(
+    "standardise",
+    true,
+    "false penalises columns as they are, without unit variance",
+);

@@ -29,6 +29,7 @@
 
 mod settings;
 
+use self::settings::{PAYOUT, WEALTH};
 use super::rules::Rules;
 use super::shelf::Shelf;
 use crate::data::check::{CheckedBlock, Feature, offset};
@@ -66,7 +67,8 @@ pub struct AlphaInvestingParams {
 
 impl Default for AlphaInvestingParams {
     fn default() -> Self {
-        Self { k: None, wealth: 0.5, payout: 0.5, rules: Rules::Paper }
+        let (wealth, payout) = const { (WEALTH.usual_number(), PAYOUT.usual_number()) };
+        Self { k: None, wealth, payout, rules: Rules::Paper }
     }
 }
 
@@ -103,11 +105,11 @@ struct Candidate {
 impl AlphaInvesting {
     /// A model of intercept and covariates.
     pub fn new(params: AlphaInvestingParams, problem: &Problem, budget: Budget) -> Result<Self> {
-        for (name, value) in [("wealth", params.wealth), ("payout", params.payout)] {
-            if !(value > 0.0 && value < 1.0) {
-                return Err(Error::param(name, value, "between 0 and 1"));
-            }
+        if params.k == Some(0) {
+            return Err(Error::param("k", 0, "at least 1"));
         }
+        WEALTH.check(params.wealth)?;
+        PAYOUT.check(params.payout)?;
         let n = problem.n();
         let mut y = numeric_target(&problem.target)?;
         if let Some(offset) = &problem.offset {

@@ -21,7 +21,6 @@
 //! survivors with each kept feature. Memory: the kept columns and one group.
 
 use super::rules::{self, PairSettings, Pairwise, Rules, WithMeasure};
-use super::saola::score_kind;
 use super::shelf::Shelf;
 use crate::FeatureId;
 use crate::data::check::{CheckedBlock, Feature};
@@ -29,7 +28,7 @@ use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::measure::lofs::sums_to_zero;
-use crate::measure::{Evidence, Measure, Side};
+use crate::measure::{ALPHA, BINS, DELTA, Evidence, Measure, Side};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
@@ -328,8 +327,8 @@ impl<M: Measure> ColumnSelector for GroupSaola<M> {
         let mut selection = Selection {
             method: "group-saola",
             params: self.settings.clone(),
-            score_kind: score_kind(self.measure.name()),
-            p_value_kind: rules::marginal(self.measure.name(), self.rules),
+            score_kind: M::KIND.info().score,
+            p_value_kind: rules::p_value_kind::<M>(),
             substitutions: self.evictions,
             metrics: group_metrics(&self.shelf, self.groups_seen),
             ..Selection::default()
@@ -383,7 +382,7 @@ impl<M: Measure> Snapshot for GroupSaola<M> {
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
     rules::no_model(problem, "group-saola")?;
     if let Some(k) = spec.k {
-        return Err(Error::param("k", k, "no -k: group-saola decides how many groups stay"));
+        return Err(Error::param("k", k, "no `k`: group-saola decides how many groups stay"));
     }
     let pairs = PairSettings::parse(spec)?;
     let settings = pairs.shown(Vec::new());
@@ -417,7 +416,7 @@ pub const GROUP_SAOLA: MethodInfo = MethodInfo {
     scans: 1,
     needs_k: false,
     has_loss: false,
-    settings: &[rules::MEASURE, rules::RULES, rules::DELTA, rules::ALPHA, rules::BINS],
+    settings: &[rules::MEASURE, rules::RULES, DELTA, ALPHA, BINS],
     promises: Promises::STATISTICAL,
     make: Maker::Columns(make),
 };

@@ -37,6 +37,8 @@ use crate::select::{
 };
 use crate::selection::Selection;
 
+use settings::{EPSILON, LAMBDA, LEVEL};
+
 pub use settings::OGFS;
 
 /// Sweeps of coordinate descent at most, and the step below which it stops; a smaller weight is 0.
@@ -58,7 +60,12 @@ pub struct OgfsParams {
 
 impl Default for OgfsParams {
     fn default() -> Self {
-        Self { k: None, epsilon: 0.001, level: 0.05, lambda: 0.001 }
+        Self {
+            k: None,
+            epsilon: const { EPSILON.usual_number() },
+            level: const { LEVEL.usual_number() },
+            lambda: const { LAMBDA.usual_number() },
+        }
     }
 }
 
@@ -101,6 +108,12 @@ impl Scatter {
 impl Ogfs {
     /// An empty selection; the target must have classes.
     pub fn new(params: OgfsParams, problem: &Problem, budget: Budget) -> Result<Self> {
+        if params.k == Some(0) {
+            return Err(Error::param("k", 0, "at least 1"));
+        }
+        EPSILON.check(params.epsilon)?;
+        LEVEL.check(params.level)?;
+        LAMBDA.check(params.lambda)?;
         let Target::Classes { codes, names } = &problem.target else {
             return Err(Error::Data(
                 "ogfs compares classes and needs a classification target; try group-saola".into(),

@@ -19,7 +19,6 @@
 //! there are O(m^3) sets a member, so a large kept set is slow: `k` or `max-condition` limit it.
 
 use super::rules::{self, Rules};
-use super::saola::score_kind;
 use super::shelf::Shelf;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::column::{Column, ColumnData};
@@ -28,8 +27,8 @@ use crate::error::{Error, Result};
 use crate::measure::conditional::{Conditional, MOST_CONDITIONS, Partial};
 use crate::measure::g2::G2;
 use crate::measure::lofs::sums_to_zero;
-use crate::measure::{Evidence, FisherZ, MeasureKind, Side};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::measure::{ALPHA, BINS, Evidence, FisherZ, MeasureKind, Side};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot, ensure};
 use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
@@ -50,7 +49,12 @@ pub struct OsfsParams {
 
 impl Default for OsfsParams {
     fn default() -> Self {
-        Self { k: None, max_condition: 3, fast: false, rules: Rules::Paper }
+        Self {
+            k: None,
+            max_condition: const { MAX_CONDITION.usual_whole() },
+            fast: false,
+            rules: Rules::Paper,
+        }
     }
 }
 
@@ -79,9 +83,7 @@ impl<T: Conditional> Osfs<T> {
         if params.k == Some(0) {
             return Err(Error::param("k", 0, "at least 1"));
         }
-        if params.max_condition > MOST_CONDITIONS {
-            return Err(Error::param("max-condition", params.max_condition, "at most 8"));
-        }
+        MAX_CONDITION.check(params.max_condition)?;
         Ok(Self {
             params,
             settings: Vec::new(),
@@ -101,7 +103,7 @@ impl<T: Conditional> Osfs<T> {
             let dropped = Verdict::Dropped(Reason::Weak);
             return Ok(Outcome::new(if held { Verdict::Held } else { dropped }));
         }
-        let numbers = self.tests.name() == "fisher-z";
+        let numbers = T::KIND.info().numbers;
         let skips = self.params.rules == Rules::Lofs && numbers && !feature.pinned;
         if skips && sums_to_zero(feature.column()) {
             return Ok(Outcome::dropped(Reason::Weak));
@@ -276,7 +278,7 @@ impl<T: Conditional> ColumnSelector for Osfs<T> {
         let mut selection = Selection {
             method: if self.params.fast { "fast-osfs" } else { "osfs" },
             params: self.settings.clone(),
-            score_kind: score_kind(self.tests.name()),
+            score_kind: T::KIND.info().score,
             p_value_kind: Some("marginal"),
             substitutions: self.evictions,
             metrics: vec![("conditional_tests", self.conditional_tests.into())],
@@ -332,11 +334,11 @@ fn make(
     fast: bool,
 ) -> Result<Box<dyn ColumnSelector>> {
     rules::no_model(problem, if fast { "fast-osfs" } else { "osfs" })?;
-    let rules = Rules::parse(spec)?;
-    let max_condition = spec.get("max-condition", 3, "a whole number, at most 8")?;
+    let rules = Rules::of(spec)?;
+    let max_condition = spec.whole(&MAX_CONDITION)?;
     let params = OsfsParams { k: spec.k, max_condition, fast, rules };
-    let kind = rules::measure_kind(spec, MeasureKind::G2)?;
-    let (alpha, bins) = (rules::alpha(spec)?, rules::bins(spec)?);
+    let kind = rules::measure_kind(spec, &MEASURE, MeasureKind::G2)?;
+    let (alpha, bins) = (spec.number(&ALPHA)?, spec.optional_whole(&BINS)?);
     let mut settings = vec![
         ("measure", Value::from(kind.name())),
         ("rules", rules.name().into()),
@@ -363,6 +365,19 @@ fn make(
     }
 }
 
+/// Measures with conditional tests.
+const MEASURE: Setting = Setting::choice(
+    "measure",
+    &["auto", MeasureKind::FisherZ.name(), MeasureKind::G2.name()],
+    "fisher-z or g2; auto is g2 where every column is an integer or code",
+);
+const MAX_CONDITION: Setting = Setting::whole(
+    "max-condition",
+    (0, MOST_CONDITIONS as u64),
+    3,
+    "most features in a conditioning set",
+);
+
 macro_rules! osfs_info {
     ($name:literal, $summary:literal, $fast:literal) => {
         MethodInfo {
@@ -376,21 +391,7 @@ macro_rules! osfs_info {
             scans: 1,
             needs_k: false,
             has_loss: false,
-            settings: &[
-                SettingInfo {
-                    name: "measure",
-                    default: "auto",
-                    help: "fisher-z or g2; auto is g2 where every column is an integer or code",
-                },
-                rules::RULES,
-                rules::ALPHA,
-                rules::BINS,
-                SettingInfo {
-                    name: "max-condition",
-                    default: "3",
-                    help: "most features in a conditioning set",
-                },
-            ],
+            settings: &[MEASURE, rules::RULES, ALPHA, BINS, MAX_CONDITION],
             promises: Promises::STATISTICAL,
             make: Maker::Columns(|spec, problem, budget| make(spec, problem, budget, $fast)),
         }

@@ -3,8 +3,9 @@
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::measure::lofs::{LofsFisherZ, LofsSu};
-use crate::measure::{FisherZ, Measure, MeasureKind, Mi, Su};
-use crate::registry::{MethodSpec, SettingInfo};
+use crate::measure::{ALPHA, BINS, DELTA, FisherZ, Measure, MeasureKind, Mi, Su};
+use crate::registry::setting::Given;
+use crate::registry::{MethodSpec, Setting};
 use crate::select::ColumnSelector;
 use crate::selection::Value;
 
@@ -20,7 +21,7 @@ pub enum Rules {
 impl Rules {
     /// The name in settings and results.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",
             Self::Lofs => "lofs",
@@ -28,12 +29,8 @@ impl Rules {
     }
 
     /// The setting `rules`.
-    pub fn parse(spec: &MethodSpec) -> Result<Self> {
-        match spec.settings.get("rules").map_or("paper", String::as_str) {
-            "paper" => Ok(Self::Paper),
-            "lofs" => Ok(Self::Lofs),
-            other => Err(Error::param("rules", other, "paper or lofs")),
-        }
+    pub fn of(spec: &MethodSpec) -> Result<Self> {
+        spec.choice(&RULES, &[Self::Paper, Self::Lofs], Self::name)
     }
 }
 
@@ -57,7 +54,7 @@ impl Pairwise {
         Self {
             max,
             equal_strength: measure.ties_count() && !lofs,
-            equal_score: lofs && measure.name() == "fisher-z",
+            equal_score: lofs && M::KIND.info().numbers,
             tie: if lofs { 0.0 } else { TIE },
         }
     }
@@ -97,17 +94,13 @@ pub enum OnFull {
 
 impl OnFull {
     /// The setting `on-full`.
-    pub fn parse(spec: &MethodSpec) -> Result<Self> {
-        match spec.settings.get("on-full").map_or("error", String::as_str) {
-            "error" => Ok(Self::Error),
-            "evict" => Ok(Self::Evict),
-            other => Err(Error::param("on-full", other, "error or evict")),
-        }
+    pub fn of(spec: &MethodSpec) -> Result<Self> {
+        spec.choice(&ON_FULL, &[Self::Error, Self::Evict], Self::name)
     }
 
     /// The name in settings and results.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
             Self::Evict => "evict",
@@ -115,50 +108,35 @@ impl OnFull {
     }
 }
 
-pub(crate) const RULES: SettingInfo = SettingInfo {
-    name: "rules",
-    default: "paper",
-    help: "paper, or lofs for the rules and arithmetic of the authors' library",
-};
-pub(crate) const MEASURE: SettingInfo = SettingInfo {
-    name: "measure",
-    default: "auto",
-    help: "su, mi or fisher-z; auto is su where every column is an integer, bool or code",
-};
-pub(crate) const DELTA: SettingInfo = SettingInfo {
-    name: "delta",
-    default: "0",
-    help: "su and mi: a feature is relevant above this strength",
-};
-pub(crate) const ALPHA: SettingInfo =
-    SettingInfo { name: "alpha", default: "0.01", help: "level of the tests, between 0 and 1" };
-pub(crate) const BINS: SettingInfo = SettingInfo {
-    name: "bins",
-    default: "none",
-    help: "equal-frequency bins for columns with more levels, 2 to 256",
-};
-pub(crate) const ON_FULL: SettingInfo = SettingInfo {
-    name: "on-full",
-    default: "error",
-    help: "at the memory budget: error, or evict to let the weakest feature go",
-};
+/// Whose rules decide.
+pub(crate) const RULES: Setting = Setting::choice(
+    "rules",
+    &[Rules::Paper.name(), Rules::Lofs.name()],
+    "paper, or lofs for the rules and arithmetic of the authors' library",
+);
+/// Measures of pairs.
+pub(crate) const MEASURE: Setting = Setting::choice(
+    "measure",
+    &["auto", MeasureKind::Su.name(), MeasureKind::Mi.name(), MeasureKind::FisherZ.name()],
+    "su, mi or fisher-z; auto is su where every column is an integer, bool or code",
+);
+/// What happens at the budget.
+pub(crate) const ON_FULL: Setting = Setting::choice(
+    "on-full",
+    &[OnFull::Error.name(), OnFull::Evict.name()],
+    "at the memory budget: error, or evict to let the weakest feature go",
+);
 
-/// The measure that `measure` asks for, `discrete` standing for codes under `auto`.
-pub(crate) fn measure_kind(spec: &MethodSpec, discrete: MeasureKind) -> Result<MeasureKind> {
-    let name = spec.settings.get("measure").map_or("auto", String::as_str);
-    let integral = spec.integral || spec.settings.contains_key("bins");
-    MeasureKind::parse(name, integral, discrete)
-}
-
-pub(crate) fn alpha(spec: &MethodSpec) -> Result<f64> {
-    spec.get("alpha", 0.01, "a number between 0 and 1")
-}
-
-pub(crate) fn bins(spec: &MethodSpec) -> Result<Option<usize>> {
-    match spec.settings.get("bins").map(String::as_str) {
-        None | Some("none") => Ok(None),
-        Some(_) => Ok(Some(spec.get("bins", 0, "2 to 256")?)),
-    }
+/// The measure that `setting` asks for; under `auto` `discrete` for codes, else Fisher's Z.
+pub(crate) fn measure_kind(
+    spec: &MethodSpec,
+    setting: &Setting,
+    discrete: MeasureKind,
+) -> Result<MeasureKind> {
+    let Some(Given::Word(name)) = spec.value(setting)? else { return Ok(MeasureKind::FisherZ) };
+    let codes = spec.integral || spec.optional_whole(&BINS)?.is_some();
+    let auto = if codes { discrete } else { MeasureKind::FisherZ };
+    Ok(MeasureKind::named(name).unwrap_or(auto))
 }
 
 /// Settings of the methods that compare features in pairs.
@@ -179,11 +157,11 @@ pub(crate) trait WithMeasure {
 impl PairSettings {
     pub(crate) fn parse(spec: &MethodSpec) -> Result<Self> {
         Ok(Self {
-            rules: Rules::parse(spec)?,
-            kind: measure_kind(spec, MeasureKind::Su)?,
-            alpha: alpha(spec)?,
-            bins: bins(spec)?,
-            delta: spec.get("delta", 0.0, "a number, at least 0")?,
+            rules: Rules::of(spec)?,
+            kind: measure_kind(spec, &MEASURE, MeasureKind::Su)?,
+            alpha: spec.number(&ALPHA)?,
+            bins: spec.optional_whole(&BINS)?,
+            delta: spec.number(&DELTA)?,
         })
     }
 
@@ -192,10 +170,10 @@ impl PairSettings {
         let mut shown =
             vec![("measure", Value::from(self.kind.name())), ("rules", self.rules.name().into())];
         shown.extend(own);
-        match self.kind {
-            MeasureKind::FisherZ => shown.push(("alpha", self.alpha.into())),
-            _ => shown.push(("delta", self.delta.into())),
-        }
+        shown.push(match self.kind.info().tested {
+            true => (ALPHA.name, self.alpha.into()),
+            false => (DELTA.name, self.delta.into()),
+        });
         shown.extend(self.bins.map(|bins| ("bins", bins.into())));
         shown
     }
@@ -221,9 +199,9 @@ impl PairSettings {
     }
 }
 
-/// Whether a p-value of a pairwise method is the marginal one of the feature.
-pub(crate) fn marginal(measure: &str, rules: Rules) -> Option<&'static str> {
-    (measure != "su" || rules == Rules::Paper).then_some("marginal")
+/// What the p-values of a pairwise method are, where it has any.
+pub(crate) fn p_value_kind<M: Measure>() -> Option<&'static str> {
+    M::P_VALUES.then_some("marginal")
 }
 
 /// Refuses what a method without a linear model cannot take into account.

@@ -29,7 +29,7 @@ use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::measure::lofs::sums_to_zero;
-use crate::measure::{Evidence, Measure, Side};
+use crate::measure::{ALPHA, BINS, DELTA, Evidence, Measure, Side};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
@@ -247,11 +247,11 @@ impl<M: Measure> ColumnSelector for Saola<M> {
 
     fn selection(&self) -> Result<Selection> {
         let PairCounts { computed, closed, skipped } = self.pairs;
-        let p_value_kind = rules::marginal(self.measure.name(), self.params.rules);
+        let p_value_kind = rules::p_value_kind::<M>();
         let mut selection = Selection {
             method: if self.params.max { "saola-max" } else { "saola" },
             params: self.settings.clone(),
-            score_kind: score_kind(self.measure.name()),
+            score_kind: M::KIND.info().score,
             p_value_kind,
             substitutions: self.evictions,
             metrics: vec![
@@ -279,16 +279,6 @@ impl<M: Measure> ColumnSelector for Saola<M> {
     }
 }
 
-/// What the score of a statistical method means.
-pub(crate) fn score_kind(measure: &str) -> &'static str {
-    match measure {
-        "su" => "symmetrical uncertainty with the target",
-        "mi" => "mutual information with the target in bits",
-        "g2" => "G2 statistic against the target",
-        _ => "absolute correlation with the target",
-    }
-}
-
 impl<M: Measure> Snapshot for Saola<M> {
     fn save(&self) -> Result<Vec<u8>> {
         snapshot::encode(&(self.shelf.parts(), self.pairs, self.evictions, self.ended))
@@ -311,7 +301,7 @@ fn make(
 ) -> Result<Box<dyn ColumnSelector>> {
     let name = if max { "saola-max" } else { "saola" };
     rules::no_model(problem, name)?;
-    let (pairs, on_full) = (PairSettings::parse(spec)?, OnFull::parse(spec)?);
+    let (pairs, on_full) = (PairSettings::parse(spec)?, OnFull::of(spec)?);
     let params = SaolaParams { k: spec.k, rules: pairs.rules, max, on_full };
     let mut own = vec![("on-full", Value::from(on_full.name()))];
     own.extend(spec.k.map(|k| ("k", k.into())));
@@ -348,14 +338,7 @@ macro_rules! saola_info {
             scans: 1,
             needs_k: false,
             has_loss: false,
-            settings: &[
-                rules::MEASURE,
-                rules::RULES,
-                rules::DELTA,
-                rules::ALPHA,
-                rules::BINS,
-                rules::ON_FULL,
-            ],
+            settings: &[rules::MEASURE, rules::RULES, DELTA, ALPHA, BINS, rules::ON_FULL],
             promises: Promises::STATISTICAL,
             make: Maker::Columns(|spec, problem, budget| make(spec, problem, budget, $max)),
         }

@@ -191,7 +191,7 @@ pub fn select(
     let problem = subset(&table.problem, train)?;
     let info = registry::find(method.name)?;
     let mut spec = MethodSpec { seed, ..MethodSpec::default() };
-    if info.settings.iter().any(|setting| setting.name == "measure") {
+    if info.has("measure") {
         let discrete = if method.name.ends_with("osfs") { "g2" } else { "su" };
         spec = spec.set("measure", if table.discrete { discrete } else { "fisher-z" });
     }

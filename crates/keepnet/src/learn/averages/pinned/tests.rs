@@ -240,6 +240,6 @@ fn rules_that_move_every_weight_refuse() {
         let method = registry::find(name).unwrap();
         let made = registry::make_rows(method, &MethodSpec::k(2), &problem(), Budget::unlimited());
         let error = made.err().unwrap().to_string();
-        assert!(error.contains(name) && error.contains("--always"), "{error}");
+        assert!(error.contains(name) && error.contains("`always`"), "{error}");
     }
 }

@@ -2,22 +2,25 @@
 
 use super::{AlphaInvesting, AlphaInvestingParams};
 use crate::data::target::Problem;
-use crate::error::{Error, Result};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::error::Result;
+use crate::registry::setting::Bounds;
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::select::ColumnSelector;
 use crate::select::statistical::rules::{self, Rules};
 
+pub(super) const WEALTH: Setting =
+    Setting::number("wealth", Bounds::between(0.0, 1.0), 0.5, "wealth at the start");
+pub(super) const PAYOUT: Setting =
+    Setting::number("payout", Bounds::between(0.0, 1.0), 0.5, "what an acceptance earns");
+
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
     let params = AlphaInvestingParams {
         k: spec.k,
-        wealth: spec.get("wealth", 0.5, "a number between 0 and 1")?,
-        payout: spec.get("payout", 0.5, "a number between 0 and 1")?,
-        rules: Rules::parse(spec)?,
+        wealth: spec.number(&WEALTH)?,
+        payout: spec.number(&PAYOUT)?,
+        rules: Rules::of(spec)?,
     };
-    if params.k == Some(0) {
-        return Err(Error::param("k", 0, "at least 1"));
-    }
     if params.rules == Rules::Lofs {
         crate::measure::lofs::plain(problem)?;
     }
@@ -36,11 +39,7 @@ pub const ALPHA_INVESTING: MethodInfo = MethodInfo {
     scans: 1,
     needs_k: false,
     has_loss: false,
-    settings: &[
-        SettingInfo { name: "wealth", default: "0.5", help: "wealth at the start" },
-        SettingInfo { name: "payout", default: "0.5", help: "what an acceptance earns" },
-        rules::RULES,
-    ],
+    settings: &[WEALTH, PAYOUT, rules::RULES],
     promises: Promises::STATISTICAL,
     make: Maker::Columns(make),
 };

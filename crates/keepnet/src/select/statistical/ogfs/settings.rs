@@ -2,32 +2,36 @@
 
 use super::{Ogfs, OgfsParams};
 use crate::data::target::Problem;
-use crate::error::{Error, Result};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::error::Result;
+use crate::registry::setting::Bounds;
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::select::ColumnSelector;
 use crate::select::statistical::rules;
+
+pub(super) const EPSILON: Setting = Setting::number(
+    "epsilon",
+    Bounds::at_least(0.0).or_infinity(),
+    0.001,
+    "least gain of the trace ratio",
+);
+pub(super) const LEVEL: Setting =
+    Setting::number("level", Bounds::between(0.0, 1.0), 0.05, "level of the test on a score");
+pub(super) const LAMBDA: Setting = Setting::number(
+    "lambda",
+    Bounds::at_least(0.0).or_infinity(),
+    0.001,
+    "L1 weight between groups",
+);
 
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
     rules::no_model(problem, "ogfs")?;
     let params = OgfsParams {
         k: spec.k,
-        epsilon: spec.get("epsilon", 0.001, "a number, at least 0")?,
-        level: spec.get("level", 0.05, "a number between 0 and 1")?,
-        lambda: spec.get("lambda", 0.001, "a number, at least 0")?,
+        epsilon: spec.number(&EPSILON)?,
+        level: spec.number(&LEVEL)?,
+        lambda: spec.number(&LAMBDA)?,
     };
-    let out_of_range = [
-        ("k", params.k == Some(0), "at least 1"),
-        ("epsilon", params.epsilon.is_nan() || params.epsilon < 0.0, "at least 0"),
-        ("level", !(params.level > 0.0 && params.level < 1.0), "between 0 and 1"),
-        ("lambda", params.lambda.is_nan() || params.lambda < 0.0, "at least 0"),
-    ];
-    for (name, wrong, want) in out_of_range {
-        if wrong {
-            let got = spec.settings.get(name).cloned().unwrap_or_else(|| "0".into());
-            return Err(Error::param(name, got, want));
-        }
-    }
     Ok(Box::new(Ogfs::new(params, problem, budget)?))
 }
 
@@ -43,11 +47,7 @@ pub const OGFS: MethodInfo = MethodInfo {
     scans: 1,
     needs_k: false,
     has_loss: false,
-    settings: &[
-        SettingInfo { name: "epsilon", default: "0.001", help: "least gain of the trace ratio" },
-        SettingInfo { name: "level", default: "0.05", help: "level of the test on a score" },
-        SettingInfo { name: "lambda", default: "0.001", help: "L1 weight between groups" },
-    ],
+    settings: &[EPSILON, LEVEL, LAMBDA],
     promises: Promises::SCATTER,
     make: Maker::Columns(make),
 };

@@ -304,8 +304,9 @@ impl Snapshot for AsyOs {
         let (made, states, team): (Made, Vec<Vec<u8>>, Vec<u8>) = decode(state)?;
         let mine = self.made();
         if made != mine {
-            let advice = format!("resume with --set {}", made.to_string().replace(' ', " --set "));
-            let text = format!("it was made with {made}, this run has {mine}; {advice}");
+            let with = made.to_string().replace(' ', "` `");
+            let text =
+                format!("it was made with {made}, this run has {mine}; resume with `{with}`");
             return Err(Error::Snapshot(text));
         }
         if states.len() != mine.workers {

@@ -3,7 +3,7 @@
 use super::AsyOs;
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::select::ColumnSelector;
 use crate::select::substitution::os::{OsParams, SETTINGS};
@@ -22,19 +22,9 @@ pub enum CentreKind {
 }
 
 impl CentreKind {
-    fn parse(text: &str) -> Result<Self> {
-        match text {
-            "threads" => Ok(Self::Threads),
-            "simulated" => Ok(Self::Simulated),
-            _ => {
-                Err(Error::param("centre", text, "threads or simulated; keepnet-mpi is for ranks"))
-            }
-        }
-    }
-
-    /// The name on the command line and in results.
+    /// The name in settings and results.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
             Self::Simulated => "simulated",
@@ -66,54 +56,46 @@ impl AsyOsParams {
     /// The settings that a user gave, the defaults for the rest.
     pub fn from_spec(spec: &MethodSpec) -> Result<Self> {
         let os = OsParams::from_spec(spec)?;
-        let centre = spec
-            .settings
-            .get("centre")
-            .map_or(Ok(CentreKind::Threads), |c| CentreKind::parse(c))?;
+        let all = [CentreKind::Threads, CentreKind::Simulated];
+        let centre = spec.choice(&CENTRE, &all, CentreKind::name)?;
         let usual = match centre {
             CentreKind::Threads => rayon::current_num_threads(),
             CentreKind::Simulated => SIMULATED,
         };
-        let whole = "a whole number of at least 1";
-        let workers = spec.get("workers", usual, whole)?;
-        if workers == 0 {
-            return Err(Error::param("workers", 0, whole));
-        }
         // More workers than features to keep would have nothing to do.
-        let workers = workers.min(os.k);
-        if centre == CentreKind::Threads && spec.settings.contains_key("tau") {
+        let workers = spec.optional_whole(&WORKERS)?.unwrap_or(usual).min(os.k);
+        let tau = spec.optional_whole(&TAU)?;
+        if centre == CentreKind::Threads && tau.is_some() {
             return Err(Error::param("tau", "given", "centre=simulated with it"));
         }
-        let tau = spec.get("tau", workers as u64, whole)?;
-        if tau == 0 {
-            return Err(Error::param("tau", 0, whole));
-        }
+        let tau = tau.unwrap_or(workers) as u64;
         Ok(Self { os, centre, workers, tau })
     }
 }
 
-const OWN: [SettingInfo; 3] = [
-    SettingInfo {
-        name: "centre",
-        default: "threads",
-        help: "where the shared prediction is: threads, or simulated for a fixed staleness",
-    },
-    SettingInfo {
-        name: "workers",
-        default: "--threads",
-        help: "workers, each with k / workers features, at most k; 4 with centre=simulated",
-    },
-    SettingInfo {
-        name: "tau",
-        default: "workers",
-        help: "centre=simulated: workers see the prediction tau - 1 updates late; 1 is no delay",
-    },
-];
+const CENTRE: Setting = Setting::choice(
+    "centre",
+    &[CentreKind::Threads.name(), CentreKind::Simulated.name()],
+    "where the shared prediction is: threads, or simulated for a fixed staleness",
+);
+const WORKERS: Setting = Setting::whole(
+    "workers",
+    (1, u64::MAX),
+    1,
+    "workers, each with k / workers features, at most k; 4 with centre=simulated",
+)
+.derived("`threads`");
+const TAU: Setting = Setting::whole(
+    "tau",
+    (1, u64::MAX),
+    1,
+    "centre=simulated: workers see the prediction tau - 1 updates late; 1 is no delay",
+)
+.derived("workers");
 
-const fn settings() -> [SettingInfo; 8] {
-    let [a, b, c] = OWN;
+const fn settings() -> [Setting; 8] {
     let [d, e, f, g, h] = SETTINGS;
-    [a, b, c, d, e, f, g, h]
+    [CENTRE, WORKERS, TAU, d, e, f, g, h]
 }
 
 /// The registry's entry.

@@ -230,15 +230,7 @@ impl Os {
         work: impl FnOnce(&OsParams, &Frame, &Outputs) -> Result<Box<dyn Work>>,
     ) -> Result<Self> {
         problem.check()?;
-        if params.k == 0 {
-            return Err(Error::param("k", 0, "at least 1"));
-        }
-        if !(params.m >= 1.0 && params.m.is_finite()) {
-            return Err(Error::param("m", params.m, "a number of at least 1"));
-        }
-        if params.tolerance.is_nan() || params.tolerance < 0.0 {
-            return Err(Error::param("tolerance", params.tolerance, "a number of at least 0"));
-        }
+        params.check()?;
         let kind = params.loss_for(problem.target.task());
         let frame = Frame::new(problem, params.intercept);
         let outputs = params.outputs(problem, &frame)?;

@@ -5,9 +5,11 @@ use crate::data::target::{Problem, Task};
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
 use crate::numeric::inner_product::Frame;
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::registry::setting::{Bounds, Given};
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::select::ColumnSelector;
+use crate::select::fitted::{EPSILON, INTERCEPT};
 use crate::select::refit::Outputs;
 use crate::selection::Value;
 
@@ -23,16 +25,12 @@ pub enum Eta {
 }
 
 impl Eta {
-    /// Reads `auto`, a number, or `c/L`.
-    pub fn parse(text: &str) -> Result<Self> {
-        let positive =
-            |text: &str| text.trim().parse().ok().filter(|c: &f64| *c > 0.0 && c.is_finite());
-        let eta = match text.strip_suffix("/L") {
-            _ if text == "auto" => Some(Self::Auto),
-            Some(c) => positive(c).map(Self::OverL),
-            None => positive(text).map(Self::Fixed),
-        };
-        eta.ok_or_else(|| Error::param("eta", text, "auto, a number above 0, or c/L such as 1/L"))
+    fn of(spec: &MethodSpec) -> Result<Self> {
+        Ok(match spec.value(&ETA)? {
+            Some(Given::Number(eta)) => Self::Fixed(eta),
+            Some(Given::Over(c, _)) => Self::OverL(c),
+            _ => Self::Auto,
+        })
     }
 
     fn value(self) -> Value {
@@ -68,24 +66,31 @@ impl OsParams {
     #[must_use]
     pub fn new(k: usize) -> Self {
         let (loss, epsilon) = (None, None);
-        Self { k, eta: Eta::Auto, m: 1.0, tolerance: 0.0, loss, epsilon, intercept: true }
+        let (m, tolerance) = const { (M.usual_number(), TOLERANCE.usual_number()) };
+        let intercept = const { INTERCEPT.usual_flag() };
+        Self { k, eta: Eta::Auto, m, tolerance, loss, epsilon, intercept }
     }
 
     /// The settings that a user gave, the defaults for the rest.
     pub fn from_spec(spec: &MethodSpec) -> Result<Self> {
-        let epsilon = match spec.settings.contains_key("epsilon") {
-            true => Some(spec.get("epsilon", 0.0, "a number of at least 0")?),
-            false => None,
-        };
         Ok(Self {
             k: spec.need_k()?,
-            eta: spec.settings.get("eta").map_or(Ok(Eta::Auto), |eta| Eta::parse(eta))?,
-            m: spec.get("m", 1.0, "a number of at least 1")?,
-            tolerance: spec.get("tolerance", 0.0, "a number of at least 0")?,
+            eta: Eta::of(spec)?,
+            m: spec.number(&M)?,
+            tolerance: spec.number(&TOLERANCE)?,
             loss: spec.loss,
-            epsilon,
-            intercept: spec.get("intercept", true, "true or false")?,
+            epsilon: spec.optional_number(&EPSILON)?,
+            intercept: spec.flag(&INTERCEPT)?,
         })
+    }
+
+    /// Whether the numbers are within their bounds.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.k == 0 {
+            return Err(Error::param("k", 0, "at least 1"));
+        }
+        M.check(self.m)?;
+        TOLERANCE.check(self.tolerance)
     }
 
     /// The targets: less their mean where the steps are automatic, as they came where the user
@@ -121,34 +126,28 @@ impl OsParams {
     }
 }
 
+const ETA: Setting = Setting::step(
+    "eta",
+    &["L"],
+    Given::Over(1.0, "L"),
+    "step length: auto, a number, or c/L over the kept set's largest eigenvalue",
+)
+.or(&["auto"]);
+const M: Setting = Setting::number(
+    "m",
+    Bounds::at_least(1.0),
+    1.0,
+    "the kept set steps by eta / m; with eta=auto it is not used",
+);
+const TOLERANCE: Setting = Setting::number(
+    "tolerance",
+    Bounds::at_least(0.0).or_infinity(),
+    0.0,
+    "stop after a scan that moved the weights by less",
+);
+
 /// Settings of this method, and of the asynchronous one among others.
-pub(in crate::select) const SETTINGS: [SettingInfo; 5] = [
-    SettingInfo {
-        name: "eta",
-        default: "auto",
-        help: "step length: auto, a number, or c/L over the kept set's largest eigenvalue",
-    },
-    SettingInfo {
-        name: "m",
-        default: "1",
-        help: "the kept set steps by eta / m; with eta=auto it is not used",
-    },
-    SettingInfo {
-        name: "tolerance",
-        default: "0",
-        help: "stop after a scan that moved the weights by less",
-    },
-    SettingInfo {
-        name: "epsilon",
-        default: "0.1 sd(y)",
-        help: "half-width of the tube of squared-epsilon",
-    },
-    SettingInfo {
-        name: "intercept",
-        default: "true",
-        help: "false leaves columns and target uncentred, as the paper does",
-    },
-];
+pub(in crate::select) const SETTINGS: [Setting; 5] = [ETA, M, TOLERANCE, EPSILON, INTERCEPT];
 
 /// The registry's entry.
 pub const INFO: MethodInfo = MethodInfo {

@@ -32,10 +32,12 @@ use crate::data::target::{Problem, Task};
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
 use crate::numeric::inner_product::Frame;
-use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
+use crate::registry::setting::Bounds;
+use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode};
 use crate::run::verdict::Fitted;
+use crate::select::fitted::EPSILON;
 use crate::select::kept_products::{Row, Rows};
 use crate::select::refit::Outputs;
 use crate::select::{ColumnSelector, Glance, Glances, Marginal, Outcome, Status, fitted};
@@ -69,7 +71,9 @@ impl OsPlusParams {
     #[must_use]
     pub fn new(k: usize) -> Self {
         let (theta, loss, epsilon) = (None, None, None);
-        Self { k, reserve: 0, theta, loss, epsilon, ridge: 1e-2, intercept: true }
+        let (reserve, ridge) = const { (RESERVE.usual_whole(), RIDGE.usual_number()) };
+        let intercept = const { INTERCEPT.usual_flag() };
+        Self { k, reserve, theta, loss, epsilon, ridge, intercept }
     }
 }
 
@@ -136,13 +140,8 @@ impl OsPlus {
         if params.k == 0 {
             return Err(Error::param("k", 0, "at least 1"));
         }
-        if params.theta.is_some_and(|theta| !(0.0..=1.0).contains(&theta)) {
-            let got = params.theta.unwrap_or_default();
-            return Err(Error::param("theta", got, "auto or a number from 0 to 1"));
-        }
-        if !(params.ridge > 0.0 && params.ridge.is_finite()) {
-            return Err(Error::param("ridge", params.ridge, "a number above 0"));
-        }
+        params.theta.map_or(Ok(()), |theta| THETA.check(theta))?;
+        RIDGE.check(params.ridge)?;
         let kind = params.loss.unwrap_or(match problem.target.task() {
             Task::Regression => LossKind::Squared,
             Task::Classification => LossKind::Logistic,
@@ -261,6 +260,31 @@ impl Snapshot for OsPlus {
     }
 }
 
+const RESERVE: Setting = Setting::whole(
+    "reserve",
+    (0, u64::MAX),
+    0,
+    "columns that wait outside the model (squared loss): up to k buys recall at low noise",
+);
+const THETA: Setting = Setting::number(
+    "theta",
+    Bounds::from_to(0.0, 1.0),
+    1.0,
+    "auto, or 0 to 1: smaller tests more features fully, for correlated columns",
+)
+.or(&["auto"]);
+const RIDGE: Setting = Setting::number(
+    "ridge",
+    Bounds::above(0.0),
+    0.01,
+    "ridge of the losses other than squared, in units of a column's variance",
+);
+
+const INTERCEPT: Setting = Setting {
+    help: "false leaves columns and target uncentred, as the papers do",
+    ..fitted::INTERCEPT
+};
+
 /// The registry's entry.
 pub const INFO: MethodInfo = MethodInfo {
     name: "os-plus",
@@ -273,51 +297,20 @@ pub const INFO: MethodInfo = MethodInfo {
     scans: 2,
     needs_k: true,
     has_loss: true,
-    settings: &[
-        SettingInfo {
-            name: "reserve",
-            default: "0",
-            help: "columns that wait outside the model (squared loss): up to k buys recall at low noise",
-        },
-        SettingInfo {
-            name: "theta",
-            default: "auto",
-            help: "auto, or 0 to 1: smaller tests more features fully, for correlated columns",
-        },
-        SettingInfo {
-            name: "ridge",
-            default: "0.01",
-            help: "ridge of the losses other than squared, in units of a column's variance",
-        },
-        SettingInfo {
-            name: "epsilon",
-            default: "0.1 sd(y)",
-            help: "half-width of the tube of squared-epsilon",
-        },
-        SettingInfo {
-            name: "intercept",
-            default: "true",
-            help: "false leaves columns and target uncentred, as the papers do",
-        },
-    ],
+    settings: &[RESERVE, THETA, RIDGE, EPSILON, INTERCEPT],
     promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
-    let defaults = OsPlusParams::new(spec.need_k()?);
-    let number = |name, want| match spec.settings.get(name).map(String::as_str) {
-        None | Some("auto") => Ok(None),
-        Some(_) => spec.get(name, 0.0, want).map(Some),
-    };
     let params = OsPlusParams {
-        reserve: spec.get("reserve", 0, "a whole number")?,
-        theta: number("theta", "auto or a number from 0 to 1")?,
+        k: spec.need_k()?,
+        reserve: spec.whole(&RESERVE)?,
+        theta: spec.optional_number(&THETA)?,
         loss: spec.loss,
-        epsilon: number("epsilon", "a number of at least 0")?,
-        ridge: spec.get("ridge", defaults.ridge, "a number above 0")?,
-        intercept: spec.get("intercept", true, "true or false")?,
-        ..defaults
+        epsilon: spec.optional_number(&EPSILON)?,
+        ridge: spec.number(&RIDGE)?,
+        intercept: spec.flag(&INTERCEPT)?,
     };
     Ok(Box::new(OsPlus::new(params, problem, budget)?))
 }
