@@ -4,7 +4,7 @@ use super::refit::{Outputs, refit};
 use crate::data::kept::{Kept, KeptSet};
 use crate::error::{Error, Result};
 use crate::numeric::inner_product::Frame;
-use crate::selection::{CovariateWeight, Selected, Selection};
+use crate::selection::{CovariateCoefficient, Selected, Selection};
 
 /// With the squared loss `k` columns fit any `k` rows: refused.
 pub(super) fn check_k(k: usize, n: usize) -> Result<()> {
@@ -35,7 +35,7 @@ pub(super) fn of_columns(frame: &Frame, columns: &[&Kept], outputs: &Outputs) ->
         match Selected::from_kept(column, j) {
             None => {
                 let name = column.name.clone();
-                out.covariates.push(CovariateWeight { name, coefficient });
+                out.covariates.push(CovariateCoefficient { name, coefficient });
             }
             Some(selected) => {
                 let selected = Selected { coefficient, score: fit.score[j], ..selected };

@@ -177,7 +177,7 @@ impl AlphaInvesting {
         for (other, row) in self.sides().zip(&self.factor) {
             let known: f64 = solved.iter().zip(row).map(|(s, l)| s * l).sum();
             let pivot = row[row.len() - 1];
-            solved.push((self.z.signed(x, other) - known) / pivot);
+            solved.push((self.z.signed_correlation(x, other) - known) / pivot);
         }
         let left = 1.0 - solved.iter().map(|s| s * s).sum::<f64>();
         let product = self.centred_product(x) / self.norm(x.facts);
@@ -283,7 +283,7 @@ impl AlphaInvesting {
         let mut change = vec![0.0; self.residual.len()];
         let mut add = |side: Side<'_, Sums>, scale: f64| {
             side.x.axpy(scale, &mut change);
-            shift += scale * side.facts.real_mean();
+            shift += scale * side.facts.stored_mean();
         };
         add(x, -step / self.norm(x.facts));
         for (side, back) in self.sides().zip(&back) {

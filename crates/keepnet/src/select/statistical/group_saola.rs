@@ -119,7 +119,7 @@ impl<M: Measure> GroupSaola<M> {
 
     /// Whether the strength between the column loaded last and another reaches the weaker score.
     fn redundant(&mut self, a: Side<'_, M::Facts>, b: Side<'_, M::Facts>, bound: f64) -> bool {
-        if !self.rule.reaches(self.measure.most(a.facts, b.facts), bound) {
+        if !self.rule.reaches(self.measure.upper_bound(a.facts, b.facts), bound) {
             return false;
         }
         let t = self.measure.strength(a, b);
@@ -242,7 +242,7 @@ impl<M: Measure> GroupSaola<M> {
     fn meets(&mut self, member: &Member<'_, M::Facts>, f: usize, bound: f64) -> bool {
         let Self { shelf, measure, rule, .. } = self;
         let kept = shelf.side(f);
-        if !rule.reaches(measure.most(kept.facts, &member.facts), bound) {
+        if !rule.reaches(measure.upper_bound(kept.facts, &member.facts), bound) {
             return false;
         }
         rule.reaches(measure.strength(kept, member.side()), bound)

@@ -228,9 +228,10 @@ impl Ogfs {
         let (mut gram, mut with_outputs) = (self.gram.clone(), self.with_outputs.clone());
         for (at, side) in sides.iter().enumerate() {
             self.z.load(*side);
-            let kept = (0..self.shelf.len()).map(|f| self.z.signed(*side, self.shelf.side(f)));
+            let kept =
+                (0..self.shelf.len()).map(|f| self.z.signed_correlation(*side, self.shelf.side(f)));
             let mut row: Vec<f64> = kept.collect();
-            row.extend(sides[..at].iter().map(|other| self.z.signed(*side, *other)));
+            row.extend(sides[..at].iter().map(|other| self.z.signed_correlation(*side, *other)));
             row.push(1.0);
             gram.push(row);
             let length = (side.facts.spread / self.z.total()).sqrt();

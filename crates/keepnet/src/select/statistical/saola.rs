@@ -144,7 +144,7 @@ impl<M: Measure> Saola<M> {
         for at in 0..self.shelf.len() {
             let other = self.shelf.note(at).score;
             let bound = self.rule.bound(score, other);
-            let most = || self.measure.most(facts, &self.shelf.note(at).facts);
+            let most = || self.measure.upper_bound(facts, &self.shelf.note(at).facts);
             if !self.rule.open(score, other) || !self.rule.reaches(most(), bound) {
                 self.pairs.skipped += 1;
                 continue;
@@ -172,7 +172,7 @@ impl<M: Measure> Saola<M> {
     fn strength(&mut self, newcomer: Side<'_, M::Facts>, at: usize) -> f64 {
         if !self.shelf.may_share(at) {
             let other = &self.shelf.note(at).facts;
-            if let Some(t) = self.measure.apart(newcomer.facts, other) {
+            if let Some(t) = self.measure.strength_disjoint(newcomer.facts, other) {
                 self.pairs.closed += 1;
                 return t;
             }
