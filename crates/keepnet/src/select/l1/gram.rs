@@ -9,7 +9,7 @@ use super::Columns;
 use crate::data::column::Column;
 use crate::numeric::linalg::Square;
 use crate::numeric::products::cross;
-use crate::select::kept_products::TOGETHER;
+use crate::select::kept_products::GROUP;
 
 /// `<x_i, x_j>` on scaled columns, for the slots that were requested.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Gram {
         self.rows.resize(columns.kept.len(), u32::MAX);
         let fresh: Vec<usize> =
             set.iter().copied().filter(|slot| self.rows[*slot] == u32::MAX).collect();
-        for group in fresh.chunks(TOGETHER) {
+        for group in fresh.chunks(GROUP) {
             self.add_rows(columns, group);
         }
     }

@@ -11,7 +11,7 @@ use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use super::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, alone, thread};
+use super::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, thread, use_one_thread};
 use super::worker::Worker;
 use crate::data::block::FeatureId;
 use crate::data::check::Feature;
@@ -45,7 +45,7 @@ struct State {
     failed: Option<String>,
     closed: bool,
     /// Where each worker stood after its last feature.
-    stand: Vec<Status>,
+    statuses: Vec<Status>,
 }
 
 impl Shared {
@@ -64,8 +64,8 @@ pub(super) struct Pool {
 impl Pool {
     /// Starts a thread a worker.
     pub(super) fn new(workers: Vec<Worker>) -> Result<Self> {
-        let stand = workers.iter().map(Worker::brief).collect();
-        let state = State { full: vec![false; workers.len()], stand, ..State::default() };
+        let statuses = workers.iter().map(Worker::status_without_loss).collect();
+        let state = State { full: vec![false; workers.len()], statuses, ..State::default() };
         let (work, reader) = (Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { state: Mutex::new(state), work, reader });
         let workers: Vec<_> = workers.into_iter().map(|w| Arc::new(Mutex::new(w))).collect();
@@ -74,7 +74,7 @@ impl Pool {
             let (shared, worker) = (Arc::clone(&pool.shared), Arc::clone(worker));
             let thread = thread::Builder::new()
                 .name(format!("worker {at}"))
-                .spawn(move || toil(at, &shared, &worker))
+                .spawn(move || worker_loop(at, &shared, &worker))
                 .map_err(|error| Error::io("cannot start a worker's thread", error))?;
             pool.threads.push(thread);
         }
@@ -114,20 +114,20 @@ impl Pool {
     }
 
     /// Where each worker stands, without holding one up.
-    pub(super) fn stand(&self) -> Vec<Status> {
-        self.shared.lock().stand.clone()
+    pub(super) fn statuses(&self) -> Vec<Status> {
+        self.shared.lock().statuses.clone()
     }
 
     /// After the workers were restored: who is full and which features are held.
     pub(super) fn restored(&self) {
         let mut held = HashSet::new();
         let full = self.workers().map(|worker| worker.full()).collect();
-        let stand = self.workers().map(|worker| worker.brief()).collect();
+        let statuses = self.workers().map(|worker| worker.status_without_loss()).collect();
         for worker in self.workers() {
             held.extend(worker.kept().iter().filter_map(|kept| kept.id));
         }
         let mut state = self.shared.lock();
-        (state.full, state.held, state.stand) = (full, held, stand);
+        (state.full, state.held, state.statuses) = (full, held, statuses);
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -157,20 +157,22 @@ fn check(state: &State) -> Result<()> {
 }
 
 /// One worker's thread: takes features until the pool is closed or somebody failed.
-fn toil(at: usize, shared: &Shared, worker: &Mutex<Worker>) {
-    if let Err(error) = alone() {
+fn worker_loop(at: usize, shared: &Shared, worker: &Mutex<Worker>) {
+    if let Err(error) = use_one_thread() {
         return fail(shared, format!("worker {at} cannot start: {error}"));
     }
     while let Some((feature, idle)) = take(shared, at) {
         let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
-        worker.idled(idle);
+        worker.add_idle(idle);
         let outcome = catch_unwind(AssertUnwindSafe(|| worker.offer(&feature)));
-        let (full, stand) = (worker.full(), worker.brief());
+        let (full, status) = (worker.full(), worker.status_without_loss());
         drop(worker);
         match outcome {
-            Ok(Ok(outcome)) => done(shared, feature, outcome, full, (at, stand)),
+            Ok(Ok(outcome)) => done(shared, feature, outcome, full, (at, status)),
             Ok(Err(error)) => return fail(shared, error.to_string()),
-            Err(panic) => return fail(shared, format!("worker {at} panicked: {}", said(&*panic))),
+            Err(panic) => {
+                return fail(shared, format!("worker {at} panicked: {}", panic_message(&*panic)));
+            }
         }
     }
 }
@@ -201,14 +203,20 @@ fn take(shared: &Shared, at: usize) -> Option<(Job, f64)> {
     }
 }
 
-fn done(shared: &Shared, feature: Job, outcome: Outcome, full: bool, (at, stand): (usize, Status)) {
+fn done(
+    shared: &Shared,
+    feature: Job,
+    outcome: Outcome,
+    full: bool,
+    (at, statuses): (usize, Status),
+) {
     let mut state = shared.lock();
-    state.stand[at] = stand;
+    state.statuses[at] = statuses;
     if matches!(outcome.verdict, Verdict::Dropped(_)) {
         state.held.remove(&feature.id);
     }
-    for gone in &outcome.evicted {
-        state.held.remove(gone);
+    for evicted in &outcome.evicted {
+        state.held.remove(evicted);
     }
     state.late.push(Late { id: feature.id, name: feature.name.into_owned(), outcome });
     state.busy -= 1;
@@ -230,7 +238,7 @@ fn fail(shared: &Shared, why: String) {
 }
 
 /// The text of a panic.
-fn said(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

@@ -32,10 +32,10 @@ pub struct Merged<'a> {
     pub substitutions: u64,
     /// Whether a weight is no number any more.
     pub diverged: bool,
-    /// The sum of what the workers' weights predict.
-    pub ours: &'a [f64],
+    /// The sum of what the workers' coefficients predict.
+    pub workers_prediction: &'a [f64],
     /// The prediction that the centre holds: the same but for rounding.
-    pub centres: &'a [f64],
+    pub centre_prediction: &'a [f64],
 }
 
 /// Fits the kept columns of all workers together and says what is kept.
@@ -72,7 +72,7 @@ fn metrics(all: &Merged<'_>) -> Vec<(&'static str, Value)> {
         ("staleness_mean", mean.into()),
         ("staleness_max", stalest.into()),
         ("worker_features", list(|t| t.features as f64)),
-        ("centre_error", apart(all.ours, all.centres).into()),
+        ("centre_error", relative_distance(all.workers_prediction, all.centre_prediction).into()),
     ];
     if all.timed {
         out.push(("worker_seconds", list(|t| t.seconds)));
@@ -83,7 +83,7 @@ fn metrics(all: &Merged<'_>) -> Vec<(&'static str, Value)> {
 }
 
 /// Distance of two vectors relative to the longer one.
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+fn relative_distance(a: &[f64], b: &[f64]) -> f64 {
     let d: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let longest = kernel::dot(a, a).max(kernel::dot(b, b));
     if longest > 0.0 { (kernel::dot(&d, &d) / longest).sqrt() } else { 0.0 }

@@ -74,9 +74,9 @@ impl Centre for SharedCentre {
         Seen { updates, tau: self.tau.take() }
     }
 
-    fn add(&mut self, delta: &[f64], seen: u64) {
+    fn add(&mut self, delta: &[f64], updates_read: u64) {
         self.each(|rows, piece| kernel::axpy(1.0, &delta[rows], piece));
         let before = self.shared.updates.fetch_add(1, Ordering::AcqRel);
-        self.tau = Some((before + 1).saturating_sub(seen));
+        self.tau = Some((before + 1).saturating_sub(updates_read));
     }
 }

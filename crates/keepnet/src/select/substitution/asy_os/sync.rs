@@ -8,7 +8,7 @@ pub(super) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 pub(super) use std::thread;
 
 /// Keeps the loops of this thread on it: workers share the cores already.
-pub(super) fn alone() -> Result<(), String> {
+pub(super) fn use_one_thread() -> Result<(), String> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
     pool.map(drop).map_err(|error| error.to_string())
 }

@@ -45,7 +45,7 @@ fn metric(selection: &Selection, name: &str) -> f64 {
     }
 }
 
-/// Every loss and step rule, with weights, offset and a covariate.
+/// Every loss and step rule, with coefficients, offset and a covariate.
 #[test]
 fn one_worker_without_delay_is_os_through_every_centre_here() {
     let (n, p) = (120, 150);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::work::CentreWork;
+use super::centre_evaluator::CentreEvaluator;
 use super::{Centre, Tally};
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::kept::Kept;
@@ -69,9 +69,9 @@ impl Worker {
             fitted::check_k(params.k, problem.n())?;
         }
         let live = Arc::new(AtomicBool::new(false));
-        let way = (centre, Arc::clone(&live));
+        let centre_and_flag = (centre, Arc::clone(&live));
         let os = Os::with(own, &first, budget, |own, frame, outputs| {
-            Ok(Box::new(CentreWork::new(own, frame, outputs, share, way)))
+            Ok(Box::new(CentreEvaluator::new(own, frame, outputs, share, centre_and_flag)))
         })?;
         live.store(true, Ordering::Relaxed);
         Ok(Self { os, k, tally: Tally::default() })
@@ -87,7 +87,7 @@ impl Worker {
     }
 
     /// Counts time without a feature to look at.
-    pub fn idled(&mut self, seconds: f64) {
+    pub fn add_idle(&mut self, seconds: f64) {
         self.tally.idle += seconds;
     }
 
@@ -108,7 +108,7 @@ impl Worker {
         let model = &self.os.model;
         let kept: Vec<&Kept> = self.kept().iter().collect();
         for (c, u) in u.chunks_mut(model.frame.n()).enumerate() {
-            model.frame.add_prediction(&kept, &model.weights(&model.w, c), u);
+            model.frame.add_prediction(&kept, &model.coefficients(&model.w, c), u);
             u.iter_mut().for_each(|u| *u += model.b[c]);
         }
     }
@@ -117,7 +117,7 @@ impl Worker {
     #[must_use]
     pub fn tally(&self) -> Tally {
         let Tally { features, seconds, idle, .. } = self.tally;
-        Tally { features, seconds, idle, ..self.os.work.tally() }
+        Tally { features, seconds, idle, ..self.os.evaluator.tally() }
     }
 
     /// Features that replaced another.
@@ -127,13 +127,13 @@ impl Worker {
     }
 
     /// Status without the loss, which the centre knows better.
-    pub(super) fn brief(&self) -> Status {
+    pub(super) fn status_without_loss(&self) -> Status {
         let model = &self.os.model;
         Status {
             kept: model.kept.len() - model.pinned,
             loss: None,
             substitutions: self.os.substitutions,
-            bytes: model.kept.bytes() + self.os.work.bytes(),
+            bytes: model.kept.bytes() + self.os.evaluator.bytes(),
         }
     }
 

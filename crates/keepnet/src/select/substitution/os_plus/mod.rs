@@ -2,7 +2,7 @@
 //!
 //! The kept set is always at its optimum, so the gradient is constant between substitutions and
 //! a feature that is let go costs one dot product. Decisions compare exact changes of the loss,
-//! not sizes of weights:
+//! not sizes of coefficients:
 //!
 //! ```text
 //! arrival x:   a = -slope of the loss in x,   h = its curvature
@@ -20,9 +20,9 @@
 //! `k + reserve` columns and `O(n + (k + reserve)^2)`. This is ours, built on Algorithm 1 of Yang,
 //! Fujimaki, Kusumura, Liu, KDD 2016; see `docs/methods.md` for what it buys.
 
+mod block;
 mod curved;
-mod in_turn;
-mod line;
+mod loss_line;
 mod squared;
 mod theta;
 
@@ -36,7 +36,7 @@ use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stre
 use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode};
 use crate::run::verdict::Fitted;
-use crate::select::kept_products::{Row, Rows};
+use crate::select::kept_products::{BlockProducts, Products};
 use crate::select::refit::Outputs;
 use crate::select::{ColumnSelector, Glance, Glances, Marginal, Outcome, Status, fitted};
 use crate::selection::{Selection, Value};
@@ -92,21 +92,21 @@ trait Core: Send + Sync {
         let _ = (feature, marginal);
         true
     }
-    /// Row weights of the products a full test needs, one set an output or one for all.
+    /// Row coefficients of the products a full test needs, one set an output or one for all.
     fn scales(&self) -> Vec<Option<&[f64]>>;
     /// Targets whose products a full test needs too.
     fn targets(&self) -> Vec<&[f64]>;
     /// Changes whenever marginals computed before no longer hold.
     fn version(&self) -> u64;
     /// When the products with a slot's column last changed, on the clock of [`Core::clock`].
-    fn born(&self, slot: usize) -> u64;
+    fn changed_at(&self, slot: usize) -> u64;
     fn clock(&self) -> u64;
     /// Decides, given the products with the kept columns and the targets.
     fn full_test(
         &mut self,
         feature: &Feature<'_>,
         marginal: &Marginal,
-        row: &Row,
+        products: &Products,
     ) -> Result<Outcome>;
     /// Slots of the model, in its own order.
     fn model(&self) -> Vec<usize>;
@@ -124,7 +124,7 @@ pub struct OsPlus {
     outputs: Outputs,
     frame: Frame,
     core: Box<dyn Core>,
-    rows: Rows,
+    products: BlockProducts,
     warnings: Vec<String>,
 }
 
@@ -176,7 +176,15 @@ impl OsPlus {
             }
             Box::new(Curved::new(&params, &frame, problem, kind, kept)?)
         };
-        Ok(Self { params, reserve, outputs, frame, core, rows: Rows::default(), warnings })
+        Ok(Self {
+            params,
+            reserve,
+            outputs,
+            frame,
+            core,
+            products: BlockProducts::default(),
+            warnings,
+        })
     }
 }
 
@@ -197,7 +205,7 @@ impl Glances for OsPlus {
 
 impl ColumnSelector for OsPlus {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
-        in_turn::offer(&mut *self.core, &mut self.rows, &self.frame, &block.features, out)
+        block::offer_block(&mut *self.core, &mut self.products, &self.frame, &block.features, out)
     }
 
     fn end_scan(&mut self) -> Result<bool> {
@@ -242,7 +250,7 @@ impl ColumnSelector for OsPlus {
 
     fn status(&self) -> Status {
         let mut status = self.core.status();
-        status.bytes += self.rows.bytes();
+        status.bytes += self.products.bytes();
         status
     }
 }
@@ -256,7 +264,7 @@ impl Snapshot for OsPlus {
         let (core, warnings): (Vec<u8>, Vec<String>) = decode(state)?;
         self.core.restore(&core)?;
         self.warnings = warnings;
-        self.rows = Rows::default();
+        self.products = BlockProducts::default();
         Ok(())
     }
 }

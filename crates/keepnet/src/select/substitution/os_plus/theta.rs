@@ -29,7 +29,7 @@ impl Theta {
     }
 
     /// Whether an estimate that was read back can go on where `new` began.
-    pub(super) fn follows(&self, new: &Self) -> bool {
+    pub(super) fn fits(&self, new: &Self) -> bool {
         let lengths = |theta: &Self| theta.counts.as_ref().map(Vec::len);
         lengths(self) == lengths(new) && (0.0..=1.0).contains(&self.value)
     }
@@ -39,7 +39,7 @@ impl Theta {
     }
 
     /// Notes the ratio of one full test.
-    pub(super) fn note(&mut self, ratio: f64) {
+    pub(super) fn add(&mut self, ratio: f64) {
         self.tests += 1;
         let Some(counts) = &mut self.counts else { return };
         let octaves = -ratio.clamp(1e-9, 1.0).log2();
@@ -71,7 +71,7 @@ mod tests {
         let mut theta = Theta::auto();
         assert_eq!(theta.value(), 0.1);
         // Ratios 0.001, 0.002 ... 0.5: the first percentile of 500 is the sixth, 0.006.
-        (1..=500).for_each(|i| theta.note(f64::from(i) / 1000.0));
+        (1..=500).for_each(|i| theta.add(f64::from(i) / 1000.0));
         assert!((theta.value() / 0.003 - 1.0).abs() < 0.03, "{}", theta.value());
     }
 }

@@ -6,7 +6,7 @@
 //! H = [X_S, 1]' D [X_S, 1] / W + ridge,   ridge_j = 1e-2 x_j'x_j / W (none on the intercept)
 //! ```
 //!
-//! kept as one swept matrix. After a swap the weights of the quadratic model are taken, then a
+//! kept as one swept matrix. After a swap the coefficients of the quadratic model are taken, then a
 //! safeguarded Newton step at the fresh gradient; a swap that does not lower the penalised loss
 //! is taken back, so the loss never rises. `D` is renewed once the curvature has drifted by
 //! more than [`DRIFT`]; until then a swap costs `O(n k)` and not `O(n k^2)`.
@@ -21,7 +21,7 @@ mod removal;
 
 use serde::{Deserialize, Serialize};
 
-use super::line::Line;
+use super::loss_line::LossLine;
 use super::{Core, OsPlusParams, Theta, theta};
 use crate::data::check::Feature;
 use crate::data::kept::{Kept, KeptSet};
@@ -31,7 +31,7 @@ use crate::loss::LossKind;
 use crate::numeric::inner_product::Frame;
 use crate::numeric::linalg::Square;
 use crate::run::snapshot::{decode, encode, ensure};
-use crate::select::kept_products::Row;
+use crate::select::kept_products::Products;
 use crate::select::refit::Outputs;
 use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
 
@@ -57,7 +57,7 @@ pub(super) struct Curved {
 struct State {
     kept: KeptSet,
     pinned: usize,
-    born: Vec<u64>,
+    changed_at: Vec<u64>,
     clock: u64,
     version: u64,
     substitutions: u64,
@@ -103,7 +103,7 @@ impl Curved {
         let state = State {
             kept,
             pinned: 0,
-            born: Vec::new(),
+            changed_at: Vec::new(),
             clock: 0,
             version: 0,
             substitutions: 0,
@@ -133,7 +133,7 @@ impl Curved {
         }
         self.state.kept.push_covariate(&covariate.name, data, stats)?;
         self.state.pinned += 1;
-        self.state.born.push(0);
+        self.state.changed_at.push(0);
         self.state.models.iter_mut().for_each(|model| model.w.push(0.0));
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Curved {
         self.base() + self.state.kept.len()
     }
 
-    /// The quadratic model's weights and inverse with a newcomer in and, perhaps, a slot out.
+    /// The quadratic model's coefficients and inverse with a newcomer in and, perhaps, a slot out.
     fn move_models(&mut self, size: usize, test: &[Tested], out: Option<usize>) {
         let base = self.base();
         let mut scratch = Vec::new();
@@ -228,7 +228,7 @@ impl Curved {
         (0..count).map(one).collect()
     }
 
-    /// Takes a newcomer in, perhaps in the place of a slot, and corrects the weights.
+    /// Takes a newcomer in, perhaps in the place of a slot, and corrects the coefficients.
     fn enter(
         &mut self,
         feature: &Feature<'_>,
@@ -236,42 +236,42 @@ impl Curved {
         out: Option<usize>,
     ) -> Result<Option<Kept>> {
         let size = self.size();
-        let gone = match out {
+        let evicted = match out {
             Some(slot) => Some(self.state.kept.replace(slot, feature)?),
             None => {
                 self.state.kept.push(feature)?;
-                self.state.born.push(0);
+                self.state.changed_at.push(0);
                 None
             }
         };
         self.move_models(size, test, out);
         self.state.clock += 1;
         let slot = out.unwrap_or(self.state.kept.len() - 1);
-        self.state.born[slot] = self.state.clock;
+        self.state.changed_at[slot] = self.state.clock;
         for c in 0..self.state.models.len() {
             let u = self.predict(&self.state.models[c].w);
             self.renew_slopes(c, u);
             self.newton_step(c);
         }
-        Ok(gone)
+        Ok(evicted)
     }
 
     /// Swaps `out` for the newcomer if that lowers the loss; the slot's old column if it did.
     fn swap(&mut self, feature: &Feature<'_>, test: &[Tested], out: usize) -> Result<Option<Kept>> {
         let (before, models) = (self.total_value(), self.state.models.clone());
-        let gone = self.enter(feature, test, Some(out))?;
+        let evicted = self.enter(feature, test, Some(out))?;
         if self.total_value() < before {
-            return Ok(gone);
+            return Ok(evicted);
         }
         self.state.models = models;
-        if let Some(gone) = gone {
-            self.state.kept.put_back(out, gone)?;
+        if let Some(evicted) = evicted {
+            self.state.kept.put_back(out, evicted)?;
         }
         Ok(None)
     }
 
     /// After the model changed: curvature where it drifted, threshold, a new version.
-    fn settle(&mut self) -> Result<()> {
+    fn update_after_change(&mut self) -> Result<()> {
         if !self.finite() {
             return Err(Error::overflow("the weights"));
         }
@@ -290,7 +290,7 @@ impl Curved {
     fn all_stale(&mut self) {
         self.state.clock += 1;
         let clock = self.state.clock;
-        self.state.born.iter_mut().for_each(|born| *born = clock);
+        self.state.changed_at.iter_mut().for_each(|changed_at| *changed_at = clock);
     }
 }
 
@@ -328,8 +328,8 @@ impl Core for Curved {
         for (c, Along { slope, curve, .. }) in marginal.0.iter_mut().enumerate() {
             let slope = *slope;
             let hoped = 0.5 * slope * (slope / *curve);
-            let fall = self.line(c, feature).fall(slope, *curve, ridge);
-            if !Line::believed(fall, hoped) {
+            let fall = self.loss_line(c, feature).fall(slope, *curve, ridge);
+            if !LossLine::confirmed(fall, hoped) {
                 *curve *= hoped / fall.max(1e-9 * hoped);
             }
         }
@@ -348,8 +348,8 @@ impl Core for Curved {
         self.state.version
     }
 
-    fn born(&self, slot: usize) -> u64 {
-        self.state.born[slot]
+    fn changed_at(&self, slot: usize) -> u64 {
+        self.state.changed_at[slot]
     }
 
     fn clock(&self) -> u64 {
@@ -360,14 +360,14 @@ impl Core for Curved {
         &mut self,
         feature: &Feature<'_>,
         marginal: &Marginal,
-        row: &Row,
+        products: &Products,
     ) -> Result<Outcome> {
-        let Some(test) = self.tested(feature, marginal, &row.kept) else {
+        let Some(test) = self.tested(feature, marginal, &products.kept) else {
             return Ok(Outcome::dropped(Reason::Weak));
         };
         let gain: f64 = test.iter().map(|t| t.v * (t.v * t.schur)).sum();
         let own: f64 = test.iter().zip(&marginal.0).map(|(t, along)| t.schur / along.curve).sum();
-        self.state.theta.note(own / test.len() as f64);
+        self.state.theta.add(own / test.len() as f64);
         let mut outcome = Outcome::new(Verdict::Kept);
         outcome.score = Some(0.5 * gain);
         if feature.pinned || !self.full() {
@@ -378,14 +378,14 @@ impl Core for Curved {
                 Some(out) => self.swap(feature, &test, out)?,
                 None => None,
             };
-            let Some(gone) = swapped else {
+            let Some(evicted) = swapped else {
                 outcome.verdict = Verdict::Dropped(Reason::Weak);
                 return Ok(outcome);
             };
             self.state.substitutions += 1;
-            outcome.evicted.extend(gone.id);
+            outcome.evicted.extend(evicted.id);
         }
-        self.settle()?;
+        self.update_after_change()?;
         Ok(outcome)
     }
 
@@ -419,7 +419,7 @@ impl Core for Curved {
         let n = self.frame.n();
         state.kept = std::mem::take(&mut state.kept).resumed(budget, n)?;
         let (held, size) = (state.kept.len(), self.base() + state.kept.len());
-        ensure(state.born.len() == held && state.pinned <= held, "weights of other columns")?;
+        ensure(state.changed_at.len() == held && state.pinned <= held, "weights of other columns")?;
         ensure(state.models.len() == self.outputs.y.len(), "models of other outputs")?;
         for model in &state.models {
             let rows = [&model.u, &model.g, &model.d].iter().all(|v| v.len() == n);
@@ -427,7 +427,7 @@ impl Core for Curved {
             let fits = model.w.len() == size && model.swept.sound(size);
             ensure(fits, "weights of other columns")?;
         }
-        ensure(state.theta.follows(&self.state.theta), "another theta")?;
+        ensure(state.theta.fits(&self.state.theta), "another theta")?;
         self.state = state;
         self.factors = vec![None; self.state.kept.len()];
         Ok(())

@@ -2,13 +2,13 @@
 
 use super::{Curved, Model, TIE};
 use crate::numeric::inner_product::HasColumn;
-use crate::select::substitution::os_plus::line::{Line, Place};
+use crate::select::substitution::os_plus::loss_line::{LossLine, OutputState};
 
 impl Curved {
     /// Output `c` along one column.
-    pub(super) fn line(&self, c: usize, x: &impl HasColumn) -> Line<'_> {
+    pub(super) fn loss_line(&self, c: usize, x: &impl HasColumn) -> LossLine<'_> {
         let Model { u, g, d, sum_g, sum_d, .. } = &self.state.models[c];
-        let place = Place {
+        let state = OutputState {
             loss: &*self.outputs.loss,
             u,
             y: &self.outputs.y[c],
@@ -20,7 +20,7 @@ impl Curved {
             sum_d: *sum_d,
             centred: self.frame.centred(),
         };
-        Line::new(&place, x.values(), self.frame.mean(x.stats()))
+        LossLine::new(&state, x.values(), self.frame.mean(x.stats()))
     }
 
     /// How many times the quadratic model's loss a slot's removal truly costs, at least 1.
@@ -34,7 +34,7 @@ impl Curved {
             let (_, xd, xxd) = kept.column().slope_curve(&output.g, &output.d);
             let square = xxd - 2.0 * mean * xd + mean * mean * output.sum_d;
             model += 0.5 * w * (w * (square.max(0.0) / self.frame.weight_sum() + ridge));
-            truth += self.line(c, kept).removal(w, ridge);
+            truth += self.loss_line(c, kept).removal(w, ridge);
         }
         if truth > model && model > 0.0 { truth / model } else { 1.0 }
     }

@@ -53,7 +53,7 @@ impl Squared {
         state.gram.set(at, at, swept.square);
         state.swept.set(at, at, swept.own);
         state.clock += 1;
-        state.born.push(state.clock);
+        state.changed_at.push(state.clock);
         state.in_model.push(false);
     }
 
@@ -119,11 +119,11 @@ impl Squared {
         state.gram.relocate(last, at, size);
         state.swept.relocate(last, at, size);
         state.in_model.swap_remove(slot);
-        state.born.swap_remove(slot);
+        state.changed_at.swap_remove(slot);
         // The slot now holds another column, so products with it must be taken anew.
         state.clock += 1;
-        if slot < state.born.len() {
-            state.born[slot] = state.clock;
+        if slot < state.changed_at.len() {
+            state.changed_at[slot] = state.clock;
         }
         state.kept.swap_remove(slot).id
     }

@@ -1,7 +1,7 @@
 //! The squared loss: everything about the kept set stands in one swept Gram matrix.
 //!
 //! Indices `0..C` of the matrix are the outputs, `C + slot` the kept columns. Swept over the
-//! model it holds weights, residual correlations, Schur complements and the loss at once
+//! model it holds coefficients, residual correlations, Schur complements and the loss at once
 //! ([`Square::sweep`]); a swap is two rank-1 updates. The matrix is built anew from the plain
 //! Gram every 200 changes.
 
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::numeric::inner_product::Frame;
 use crate::numeric::linalg::Square;
 use crate::run::snapshot::{decode, encode, ensure};
-use crate::select::kept_products::Row;
+use crate::select::kept_products::Products;
 use crate::select::refit::Outputs;
 use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
 
@@ -42,10 +42,10 @@ pub(super) struct Squared {
 #[derive(Serialize, Deserialize)]
 struct State {
     kept: KeptSet,
-    // Residuals times the sample weights, an entry an output.
+    // Residuals times the sample coefficients, an entry an output.
     residual: Vec<Vec<f64>>,
     in_model: Vec<bool>,
-    born: Vec<u64>,
+    changed_at: Vec<u64>,
     pinned: usize,
     gram: Square,
     swept: Square,
@@ -73,7 +73,7 @@ impl Squared {
             kept,
             residual: Vec::new(),
             in_model: Vec::new(),
-            born: Vec::new(),
+            changed_at: Vec::new(),
             pinned: problem.covariates.len(),
             gram: Square::new(count + 8),
             swept: Square::new(count + 8),
@@ -207,7 +207,7 @@ impl Squared {
     }
 
     /// After the model changed: fresh residual, and now and then a fresh matrix.
-    fn settle(&mut self) {
+    fn update_after_change(&mut self) {
         if self.state.changes >= REBUILD {
             self.rebuild();
         }
@@ -249,10 +249,10 @@ impl Squared {
         let mut outcome = Outcome::new(Verdict::Kept);
         let mut swept = self.swept_column(row, xy, square);
         if swept.collinear()
-            && let Some((slot, gone)) = self.free_collinear(&swept.column)
+            && let Some((slot, evicted)) = self.free_collinear(&swept.column)
         {
             row.swap_remove(slot);
-            outcome.evicted.extend(gone);
+            outcome.evicted.extend(evicted);
             swept = self.swept_column(row, xy, square);
         }
         let slot = self.take(feature, row, xy, &swept)?;
@@ -260,7 +260,7 @@ impl Squared {
             self.enter(slot);
         }
         self.improve();
-        self.settle();
+        self.update_after_change();
         self.renew_threshold();
         Ok(outcome)
     }
@@ -310,8 +310,8 @@ impl Core for Squared {
         self.state.version
     }
 
-    fn born(&self, slot: usize) -> u64 {
-        self.state.born[slot]
+    fn changed_at(&self, slot: usize) -> u64 {
+        self.state.changed_at[slot]
     }
 
     fn clock(&self) -> u64 {
@@ -322,16 +322,16 @@ impl Core for Squared {
         &mut self,
         feature: &Feature<'_>,
         _marginal: &Marginal,
-        row: &Row,
+        products: &Products,
     ) -> Result<Outcome> {
         let total = self.frame.weight_sum();
-        let xy: Vec<f64> = row.extra.iter().map(|raw| raw / total).collect();
-        let mut row: Vec<f64> = row.kept.iter().map(|raw| raw / total).collect();
+        let xy: Vec<f64> = products.extra.iter().map(|raw| raw / total).collect();
+        let mut row: Vec<f64> = products.kept.iter().map(|raw| raw / total).collect();
         if feature.pinned {
             return self.pin(feature, &mut row, &xy);
         }
         let swept = self.swept_column(&row, &xy, self.frame.square(&feature.stats));
-        self.state.theta.note(swept.own / swept.square);
+        self.state.theta.add(swept.own / swept.square);
         let column = |i: usize| swept.column[i];
         let gain = self.gain(column, swept.own, swept.square);
         let enters = gain > 0.0
@@ -356,7 +356,7 @@ impl Core for Squared {
         };
         outcome.evicted.retain(|id| *id != feature.id);
         if changed {
-            self.settle();
+            self.update_after_change();
         }
         self.renew_threshold();
         Ok(outcome)
@@ -393,12 +393,12 @@ impl Core for Squared {
         let mut state: State = decode(state)?;
         state.kept = std::mem::take(&mut state.kept).resumed(budget, self.frame.n())?;
         let (held, size) = (state.kept.len(), self.outputs() + state.kept.len());
-        let slots = state.in_model.len() == held && state.born.len() == held;
+        let slots = state.in_model.len() == held && state.changed_at.len() == held;
         ensure(slots && state.pinned <= held, "weights of other columns")?;
         ensure(state.gram.sound(size) && state.swept.sound(size), "products of other columns")?;
         let rows = state.residual.iter().all(|r| r.len() == self.frame.n());
         ensure(rows && state.residual.len() == self.outputs(), "residuals of other rows")?;
-        ensure(state.theta.follows(&self.state.theta), "another theta")?;
+        ensure(state.theta.fits(&self.state.theta), "another theta")?;
         self.state = state;
         Ok(())
     }

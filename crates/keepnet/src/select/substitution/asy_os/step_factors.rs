@@ -31,30 +31,9 @@ const NEW: f64 = 1.0 / 32.0;
 const LESS: f64 = 0.5;
 const MORE: f64 = 1.05;
 
-/// What a worker counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tally {
-    /// Features that it looked at.
-    pub features: u64,
-    /// Deltas that it added to the centre.
-    pub updates: u64,
-    /// Updates of known staleness, and the sum of it; 1 is no delay.
-    pub dated: u64,
-    /// Sum of their staleness.
-    pub staleness: u64,
-    /// The largest.
-    pub stalest: u64,
-    /// Seconds at work.
-    pub seconds: f64,
-    /// Seconds of those in reads and adds of the centre.
-    pub waiting: f64,
-    /// Seconds without a feature to look at.
-    pub idle: f64,
-}
-
 /// The delay that a worker sees, and the factors on its steps.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Pace {
+pub(super) struct StepFactors {
     workers: f64,
     /// Mean of `(tau - 1)^2`, the newer ones weighing more.
     mean_square: f64,
@@ -63,7 +42,7 @@ pub(super) struct Pace {
     loss: f64,
 }
 
-impl Pace {
+impl StepFactors {
     /// One of `workers` workers, each of which is taken to be as fast as the others at first.
     pub(super) fn new(workers: usize) -> Self {
         let workers = workers as f64;
@@ -72,13 +51,13 @@ impl Pace {
     }
 
     /// An update was made from a prediction that was `tau` updates old.
-    pub(super) fn see(&mut self, tau: u64) {
+    pub(super) fn add_staleness(&mut self, tau: u64) {
         let delay = tau.saturating_sub(1) as f64;
         self.mean_square += NEW * (delay * delay - self.mean_square);
     }
 
     /// The prediction just read has this loss.
-    pub(super) fn at(&mut self, loss: f64) {
+    pub(super) fn add_loss(&mut self, loss: f64) {
         // Rounding is no rise.
         if loss <= self.loss * (1.0 + 1e-9) {
             self.trust = (MORE * self.trust).min(1.0);
@@ -100,28 +79,28 @@ mod tests {
 
     #[test]
     fn no_delay_is_the_step_of_os_and_more_delay_is_a_smaller_one() {
-        let mut pace = Pace::new(1);
-        pace.see(1);
-        pace.at(2.0);
-        pace.at(1.0);
-        assert_eq!(pace.factors(), (1.0, 1.0));
+        let mut steps = StepFactors::new(1);
+        steps.add_staleness(1);
+        steps.add_loss(2.0);
+        steps.add_loss(1.0);
+        assert_eq!(steps.factors(), (1.0, 1.0));
         // Four workers in turn: (tau - 1)^2 / q = 9 / 4, and a trust of 1/4 at first.
-        let mut pace = Pace::new(4);
-        let (newcomer, kept) = pace.factors();
+        let mut steps = StepFactors::new(4);
+        let (newcomer, kept) = steps.factors();
         assert!(newcomer == 0.25 && (kept - 0.25 * 4.0 / 13.0).abs() < 1e-15);
-        pace.see(9);
-        assert!(pace.factors().1 < kept);
+        steps.add_staleness(9);
+        assert!(steps.factors().1 < kept);
     }
 
     #[test]
     fn trust_grows_while_the_loss_falls_and_halves_when_it_rises() {
-        let mut pace = Pace::new(2);
+        let mut steps = StepFactors::new(2);
         // 0.5 * 1.05^15 is above 1.
         for read in 0..15 {
-            pace.at(9.0 - 0.1 * f64::from(read));
+            steps.add_loss(9.0 - 0.1 * f64::from(read));
         }
-        assert_eq!(pace.factors().0, 1.0);
-        pace.at(8.0);
-        assert_eq!(pace.factors().0, 0.5);
+        assert_eq!(steps.factors().0, 1.0);
+        steps.add_loss(8.0);
+        assert_eq!(steps.factors().0, 0.5);
     }
 }

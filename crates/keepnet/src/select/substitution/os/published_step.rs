@@ -29,14 +29,14 @@ impl StepRule {
     }
 
     /// Whether a rule that was read back can go on where `new` began, with `held` columns.
-    pub(super) fn follows(&self, new: &Self, held: usize) -> bool {
+    pub(super) fn fits(&self, new: &Self, held: usize) -> bool {
         self.largest.len() == new.largest.len()
             && self.vectors.len() == new.vectors.len()
             && self.vectors.iter().all(|vector| vector.len() == held)
     }
 
     /// A slot was added at the end.
-    pub(super) fn grew(&mut self) {
+    pub(super) fn slot_added(&mut self) {
         for vector in &mut self.vectors {
             vector.push(0.0);
         }
@@ -44,7 +44,7 @@ impl StepRule {
     }
 
     /// A slot holds another column.
-    pub(super) fn replaced(&mut self, slot: usize) {
+    pub(super) fn slot_replaced(&mut self, slot: usize) {
         for vector in &mut self.vectors {
             vector[slot] = 0.0;
         }
@@ -64,9 +64,9 @@ impl Os {
             return c;
         }
         if self.rule.stale {
-            let (held, work) = (self.model.kept.len(), &self.work);
+            let (held, evaluator) = (self.model.kept.len(), &self.evaluator);
             let times = |v: &[f64], out: &mut [f64]| {
-                out.copy_from_slice(&work.product(&self.model, v, 0, false));
+                out.copy_from_slice(&evaluator.product(&self.model, v, 0, false));
             };
             self.rule.largest[0] = largest_eigenvalue(held, held, times);
             self.rule.stale = false;
@@ -80,7 +80,7 @@ impl Os {
         let eta = self.eta();
         let count = self.model.count();
         let mut slopes = Slopes::default();
-        self.work.kept_slopes(&self.model, &mut slopes);
+        self.evaluator.kept_slopes(&self.model, &mut slopes);
         let step = eta / self.params.m;
         let moved = |w: &[f64], g: &[f64]| -> Vec<f64> {
             w.iter().zip(g).map(|(w, g)| w - step * g).collect()
@@ -97,25 +97,25 @@ impl Os {
             false => None,
         };
         if let Some((least, _)) = least
-            && self.work.surely_below(&self.model, t, feature, eta, least)
+            && self.evaluator.surely_below(&self.model, t, feature, eta, least)
         {
             self.take_step(trial);
-            self.work.stepped(&self.model);
+            self.evaluator.step_taken(&self.model);
             return Ok(Outcome::dropped(Reason::Weak));
         }
-        self.work.newcomer_slope(&self.model, t, features, &mut slopes);
+        self.evaluator.newcomer_slope(&self.model, t, features, &mut slopes);
         let newcomer: Vec<f64> = slopes.newcomer.iter().map(|g| -eta * g).collect();
         self.take_step(trial);
         let score = size(&newcomer);
         let out = match least {
             Some((least, _)) if !above(score, least) || !score.is_finite() => {
-                self.work.stepped(&self.model);
+                self.evaluator.step_taken(&self.model);
                 let outcome = Outcome::dropped(Reason::Weak);
                 return Ok(Outcome { score: Some(score), ..outcome });
             }
             other => other.map(|(_, slot)| slot),
         };
-        let outcome = self.put(feature, out, &newcomer)?;
+        let outcome = self.insert(feature, out, &newcomer)?;
         Ok(Outcome { score: Some(score), ..outcome })
     }
 
@@ -127,24 +127,24 @@ impl Os {
     }
 
     /// Puts the newcomer in with weight `w`, in the place of `out` where there is one.
-    pub(super) fn put(
+    pub(super) fn insert(
         &mut self,
         feature: &Feature<'_>,
         out: Option<usize>,
         w: &[f64],
     ) -> Result<Outcome> {
         if let Some(slot) = out {
-            self.work.leaving(&self.model, slot);
+            self.evaluator.before_removal(&self.model, slot);
         }
-        let gone = self.model.put(feature, out, w)?;
+        let evicted = self.model.insert(feature, out, w)?;
         let slot = out.unwrap_or(self.model.kept.len() - 1);
         match out {
-            Some(slot) => self.rule.replaced(slot),
-            None => self.rule.grew(),
+            Some(slot) => self.rule.slot_replaced(slot),
+            None => self.rule.slot_added(),
         }
-        self.work.put(&self.model, feature, slot);
-        self.substitutions += u64::from(gone.is_some());
-        let evicted = gone.and_then(|kept| kept.id).into_iter().collect();
+        self.evaluator.inserted(&self.model, feature, slot);
+        self.substitutions += u64::from(evicted.is_some());
+        let evicted = evicted.and_then(|kept| kept.id).into_iter().collect();
         Ok(Outcome { evicted, ..Outcome::new(Verdict::Kept) })
     }
 }

@@ -12,21 +12,21 @@ use super::Core;
 use crate::data::check::Feature;
 use crate::error::Result;
 use crate::numeric::inner_product::Frame;
-use crate::select::kept_products::{Against, Rows, TOGETHER};
+use crate::select::kept_products::{Against, BlockProducts, GROUP};
 use crate::select::{Marginal, Outcome, Reason, Verdict};
 
 /// Marginals that threads compute ahead just after the residual changed, and at most.
 const AHEAD: (usize, usize) = (8, 128);
 
-pub(super) fn offer(
+pub(super) fn offer_block(
     core: &mut dyn Core,
-    rows: &mut Rows,
+    products: &mut BlockProducts,
     frame: &Frame,
     features: &[Feature<'_>],
     out: &mut Vec<Outcome>,
 ) -> Result<()> {
     let mut ahead = Ahead::new(core, features);
-    rows.reset(features.len());
+    products.reset(features.len());
     for t in 0..features.len() {
         if core.kept().slot(features[t].id).is_some() {
             out.push(Outcome::new(Verdict::Held));
@@ -43,12 +43,13 @@ pub(super) fn offer(
         }
         let (scales, extra) = (core.scales(), core.targets());
         let against = Against { frame, kept: core.kept(), scales: &scales, extra: &extra };
-        if !rows.has(t, &features[t]) {
-            let group = promising(core, features, &ahead, rows, t);
-            rows.fill(against, core.clock(), features, &group);
+        if !products.has(t, &features[t]) {
+            let group = promising(core, features, &ahead, products, t);
+            products.fill(against, core.clock(), features, &group);
         }
-        let row = rows.take(against, core.clock(), |slot| core.born(slot), t, &features[t]);
-        let mut outcome = core.full_test(&features[t], &marginal, &row)?;
+        let own =
+            products.take(against, core.clock(), |slot| core.changed_at(slot), t, &features[t]);
+        let mut outcome = core.full_test(&features[t], &marginal, &own)?;
         outcome.marginal = Some(0.5 * marginal.gain());
         out.push(outcome);
     }
@@ -100,13 +101,13 @@ fn promising(
     core: &dyn Core,
     features: &[Feature<'_>],
     ahead: &Ahead,
-    rows: &Rows,
+    products: &BlockProducts,
     t: usize,
 ) -> Vec<usize> {
     let later = (t + 1..features.len()).filter(|i| {
-        !rows.has(*i, &features[*i])
+        !products.has(*i, &features[*i])
             && ahead.marginals[*i].1.as_ref().is_some_and(|m| !core.rejects(m))
             && core.kept().slot(features[*i].id).is_none()
     });
-    std::iter::once(t).chain(later.take(TOGETHER - 1)).collect()
+    std::iter::once(t).chain(later.take(GROUP - 1)).collect()
 }

@@ -7,45 +7,45 @@
 //! The products `<x, X_S>` of several newcomers are computed at once. Most need not be: an older
 //! gradient and how far the prediction has moved since bound the slope now, and where `eta` times
 //! the bound stays below the least kept weight the newcomer goes, whatever its exact slope. That
-//! costs one dot product; see `anchor.rs`.
+//! costs one dot product; see `gradient.rs`.
 
 use serde::{Deserialize, Serialize};
 
-use super::lagged_gradient::Anchor;
-use super::{Model, Slopes, Trial, Work};
+use super::lagged_gradient::LaggedGradient;
+use super::{Evaluator, Model, Slopes, Trial};
 use crate::data::check::Feature;
 use crate::error::Result;
 use crate::numeric::inner_product::Frame;
 use crate::numeric::kernel;
 use crate::numeric::linalg::Square;
 use crate::run::snapshot::{decode, encode, ensure};
-use crate::select::kept_products::{Against, Rows};
+use crate::select::kept_products::{Against, BlockProducts};
 use crate::select::refit::Outputs;
 
 /// Room for rounding in a bound that must hold.
 const MARGIN: f64 = 1.0 + 1e-9;
 /// Features looked at for company when products are computed.
-const LOOK: usize = 16;
+const LOOK_AHEAD: usize = 16;
 /// Newcomers whose products are computed together; more would be computed in vain, as the bound
 /// settles most of them by their turn.
-const COMPANY: usize = 4;
+const GROUP: usize = 4;
 /// Share of the room under the bound that the distance may take once it has been shortened.
 const SHARE: f64 = 0.5;
 /// Bounds that may fail before the gradient is brought up to date for columns whose products are
 /// cheap.
 const PATIENCE: usize = 64;
 
-pub(super) struct GramWork {
+pub(super) struct GramEvaluator {
     y: Vec<Vec<f64>>,
     yy: f64,
     state: State,
     block: Block,
     /// An older gradient of each output, once the kept set is full.
-    anchors: Vec<Anchor>,
-    /// Counts the changes of the anchors.
+    lagged: Vec<LaggedGradient>,
+    /// Counts the changes of the lagged.
     version: u64,
     /// Bounds that failed since then and were left at that.
-    wasted: usize,
+    failed_bounds: usize,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -58,19 +58,19 @@ struct State {
 /// What is known of the block under way.
 #[derive(Default)]
 struct Block {
-    rows: Rows,
+    products: BlockProducts,
     /// Products of the newcomer under consideration.
-    row: Vec<f64>,
-    row_xy: Vec<f64>,
+    newcomer: Vec<f64>,
+    newcomer_xy: Vec<f64>,
     /// `G w` of each output.
     gw: Vec<Vec<f64>>,
     /// The last bound that was tried: step length and least weight.
     tried: Option<(f64, f64)>,
-    /// Products of the block's features with the anchors, and of which version.
-    old: Vec<Option<(u64, f64)>>,
+    /// Products of the block's features with the lagged, and of which version.
+    lagged_slopes: Vec<Option<(u64, f64)>>,
 }
 
-impl GramWork {
+impl GramEvaluator {
     pub(super) fn new(frame: &Frame, outputs: &Outputs) -> Self {
         let y: Vec<Vec<f64>> = outputs.y.clone();
         let square = |y: &Vec<f64>| match frame.weight() {
@@ -79,90 +79,91 @@ impl GramWork {
         };
         let yy = y.iter().map(square).sum::<f64>() / frame.weight_sum();
         let (state, block) = (State::default(), Block::default());
-        Self { y, yy, state, block, anchors: Vec::new(), version: 0, wasted: 0 }
+        Self { y, yy, state, block, lagged: Vec::new(), version: 0, failed_bounds: 0 }
     }
 
     fn gram_times(&self, model: &Model, c: usize, w: &[f64]) -> Vec<f64> {
-        self.state.gram.times(&model.weights(w, c))
+        self.state.gram.times(&model.coefficients(w, c))
     }
 
-    /// How far the predictions are from the anchors', at most.
+    /// How far the predictions are from the lagged', at most.
     fn distance(&self, model: &Model) -> f64 {
-        let of = |(c, anchor): (usize, &Anchor)| {
-            anchor.distance(&model.weights(&model.w, c), &self.block.gw[c])
+        let of = |(c, gradient): (usize, &LaggedGradient)| {
+            gradient.distance(&model.coefficients(&model.w, c), &self.block.gw[c])
         };
-        self.anchors.iter().enumerate().map(of).sum()
+        self.lagged.iter().enumerate().map(of).sum()
     }
 
-    /// The newcomer's total slope at the anchors.
-    fn old(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
-        if let Some((version, old)) = self.block.old[t]
+    /// The newcomer's total slope at the lagged.
+    fn lagged_slope(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
+        if let Some((version, old)) = self.block.lagged_slopes[t]
             && version == self.version
         {
             return old;
         }
-        let old = self.anchors.iter().map(|anchor| anchor.slope(model, x.column()).abs()).sum();
-        self.block.old[t] = Some((self.version, old));
+        let old = self.lagged.iter().map(|gradient| gradient.slope(model, x.column()).abs()).sum();
+        self.block.lagged_slopes[t] = Some((self.version, old));
         old
     }
 
-    /// The slope at anchors that may be older still: a guess, not a bound.
-    fn likely(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
-        match self.block.old[t] {
+    /// The slope at lagged that may be older still: a guess, not a bound.
+    fn likely_slope(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
+        match self.block.lagged_slopes[t] {
             Some((_, old)) => old,
-            None => self.old(model, t, x),
+            None => self.lagged_slope(model, t, x),
         }
     }
 
-    /// Brings the anchors so near that about `room` is left of the distance.
-    fn approach(&mut self, model: &Model, room: f64) {
+    /// Brings the lagged so near that about `room` is left of the distance.
+    fn catch_up(&mut self, model: &Model, room: f64) {
         self.version += 1;
-        let count = self.anchors.len();
-        for (c, anchor) in self.anchors.iter_mut().enumerate() {
-            let w = model.weights(&model.w, c);
-            anchor.approach(model, &self.state.gram, (&self.y[c], &w), room / count as f64);
+        let count = self.lagged.len();
+        for (c, gradient) in self.lagged.iter_mut().enumerate() {
+            let w = model.coefficients(&model.w, c);
+            gradient.catch_up(model, &self.state.gram, (&self.y[c], &w), room / count as f64);
         }
     }
 
     /// Loads the products of `features[t]`, together with those of the next ones that the bound
     /// will not settle either.
-    fn load_row(&mut self, model: &Model, t: usize, features: &[Feature<'_>]) {
-        let mut rows = std::mem::take(&mut self.block.rows);
+    fn load_products(&mut self, model: &Model, t: usize, features: &[Feature<'_>]) {
+        let mut products = std::mem::take(&mut self.block.products);
         let y = std::mem::take(&mut self.y);
         let targets: Vec<&[f64]> = y.iter().map(Vec::as_slice).collect();
         let against =
             Against { frame: &model.frame, kept: &model.kept, scales: &[None], extra: &targets };
-        if !rows.has(t, &features[t]) {
+        if !products.has(t, &features[t]) {
             let mut group = vec![t];
-            for i in t + 1..features.len().min(t + LOOK) {
-                if group.len() == COMPANY {
+            for i in t + 1..features.len().min(t + LOOK_AHEAD) {
+                if group.len() == GROUP {
                     break;
                 }
-                let needed = !rows.has(i, &features[i])
+                let needed = !products.has(i, &features[i])
                     && model.kept.slot(features[i].id).is_none()
                     && self.block.tried.is_none_or(|(eta, least)| {
-                        eta * self.likely(model, i, &features[i]) >= least
+                        eta * self.likely_slope(model, i, &features[i]) >= least
                     });
                 if needed {
                     group.push(i);
                 }
             }
-            rows.fill(against, model.clock, features, &group);
+            products.fill(against, model.clock, features, &group);
         }
         let total = model.frame.weight_sum();
-        let row = rows.take(against, model.clock, |slot| model.born[slot], t, &features[t]);
-        self.block.rows = rows;
+        let own =
+            products.take(against, model.clock, |slot| model.changed_at[slot], t, &features[t]);
+        self.block.products = products;
         self.y = y;
-        self.block.row = row.kept.iter().map(|raw| raw / total).collect();
-        self.block.row_xy = row.extra.iter().map(|raw| raw / total).collect();
+        self.block.newcomer = own.kept.iter().map(|raw| raw / total).collect();
+        self.block.newcomer_xy = own.extra.iter().map(|raw| raw / total).collect();
     }
 }
 
-impl Work for GramWork {
-    fn begin(&mut self, _model: &Model, features: &[Feature<'_>]) {
-        self.block.rows.reset(features.len());
+impl Evaluator for GramEvaluator {
+    fn begin_block(&mut self, _model: &Model, features: &[Feature<'_>]) {
+        self.block.products.reset(features.len());
         self.block.tried = None;
-        self.block.old = vec![None; features.len()];
+        self.block.lagged_slopes = vec![None; features.len()];
     }
 
     fn kept_slopes(&mut self, model: &Model, out: &mut Slopes) {
@@ -181,16 +182,16 @@ impl Work for GramWork {
         eta: f64,
         least: f64,
     ) -> bool {
-        if self.anchors.is_empty() {
-            let anchor = |(c, y): (usize, &Vec<f64>)| {
-                Anchor::new(model, &self.state.gram, y, model.weights(&model.w, c))
+        if self.lagged.is_empty() {
+            let gradient = |(c, y): (usize, &Vec<f64>)| {
+                LaggedGradient::new(model, &self.state.gram, y, model.coefficients(&model.w, c))
             };
-            self.anchors = self.y.iter().enumerate().map(anchor).collect();
+            self.lagged = self.y.iter().enumerate().map(gradient).collect();
         }
         self.block.tried = Some((eta, least));
         let limit = least / (eta * MARGIN);
         let norm = model.frame.square(&x.stats).sqrt();
-        let old = self.old(model, t, x);
+        let old = self.lagged_slope(model, t, x);
         if old + norm * self.distance(model) < limit {
             return true;
         }
@@ -198,14 +199,14 @@ impl Work for GramWork {
             // It most likely comes in: its products will be needed.
             return false;
         }
-        if self.block.rows.has(t, x) && self.wasted < PATIENCE {
+        if self.block.products.has(t, x) && self.failed_bounds < PATIENCE {
             // Its products are there or cheap: a sharper bound would cost more.
-            self.wasted += 1;
+            self.failed_bounds += 1;
             return false;
         }
-        self.wasted = 0;
-        self.approach(model, SHARE * (limit - old) / norm);
-        self.old(model, t, x) + norm * self.distance(model) < limit
+        self.failed_bounds = 0;
+        self.catch_up(model, SHARE * (limit - old) / norm);
+        self.lagged_slope(model, t, x) + norm * self.distance(model) < limit
     }
 
     fn newcomer_slope(
@@ -215,9 +216,10 @@ impl Work for GramWork {
         features: &[Feature<'_>],
         out: &mut Slopes,
     ) {
-        self.load_row(model, t, features);
+        self.load_products(model, t, features);
         let slope = |c: usize| {
-            kernel::dot(&self.block.row, &model.weights(&model.w, c)) - self.block.row_xy[c]
+            kernel::dot(&self.block.newcomer, &model.coefficients(&model.w, c))
+                - self.block.newcomer_xy[c]
         };
         out.newcomer = (0..model.count()).map(slope).collect();
     }
@@ -236,51 +238,54 @@ impl Work for GramWork {
         let mut change = 0.0;
         for c in 0..count {
             let d: Vec<f64> = model
-                .weights(&trial.kept, c)
+                .coefficients(&trial.kept, c)
                 .iter()
-                .zip(model.weights(&model.w, c))
+                .zip(model.coefficients(&model.w, c))
                 .map(|(new, old)| new - old)
                 .collect();
             let gd = self.product(model, &d, c, true);
-            change += kernel::dot(&d, &model.weights(&slopes.kept, c)) + 0.5 * kernel::dot(&d, &gd);
+            change +=
+                kernel::dot(&d, &model.coefficients(&slopes.kept, c)) + 0.5 * kernel::dot(&d, &gd);
             if let Some(newcomer) = &trial.newcomer {
                 let w = newcomer[c];
                 change += w * slopes.newcomer[c]
-                    + w * kernel::dot(&self.block.row, &d)
+                    + w * kernel::dot(&self.block.newcomer, &d)
                     + 0.5 * w * (w * square);
             }
         }
         change
     }
 
-    fn leaving(&mut self, model: &Model, slot: usize) {
+    fn before_removal(&mut self, model: &Model, slot: usize) {
         self.version += 1;
-        self.anchors.iter_mut().for_each(|anchor| anchor.leave(model, slot));
+        self.lagged.iter_mut().for_each(|gradient| gradient.remove(model, slot));
     }
 
-    fn put(&mut self, model: &Model, x: &Feature<'_>, slot: usize) {
+    fn inserted(&mut self, model: &Model, x: &Feature<'_>, slot: usize) {
         let count = model.count();
         let square = model.frame.square(&x.stats);
         let state = &mut self.state;
         state.gram.reserve(model.kept.len());
         for other in (0..model.kept.len()).filter(|other| *other != slot) {
-            state.gram.set(slot, other, self.block.row[other]);
+            state.gram.set(slot, other, self.block.newcomer[other]);
         }
         state.gram.set(slot, slot, square);
         state.xy.resize(model.kept.len() * count, 0.0);
-        state.xy[slot * count..(slot + 1) * count].copy_from_slice(&self.block.row_xy);
-        self.anchors.iter_mut().for_each(|anchor| anchor.put(&state.gram, model.kept.len()));
+        state.xy[slot * count..(slot + 1) * count].copy_from_slice(&self.block.newcomer_xy);
+        self.lagged
+            .iter_mut()
+            .for_each(|gradient| gradient.inserted(&state.gram, model.kept.len()));
     }
 
-    fn stepped(&mut self, _model: &Model) {}
+    fn step_taken(&mut self, _model: &Model) {}
 
-    fn stayed(&mut self) {}
+    fn step_rejected(&mut self) {}
 
     fn loss(&self, model: &Model) -> f64 {
         let count = model.count();
         let fit = |c: usize| {
-            let (w, gw) = (model.weights(&model.w, c), self.gram_times(model, c, &model.w));
-            let xy = model.weights(&self.state.xy, c);
+            let (w, gw) = (model.coefficients(&model.w, c), self.gram_times(model, c, &model.w));
+            let xy = model.coefficients(&self.state.xy, c);
             w.iter().zip(gw).zip(xy).map(|((w, gw), xy)| w * (0.5 * gw - xy)).sum::<f64>()
         };
         (0.5 * self.yy + (0..count).map(fit).sum::<f64>()).max(0.0)
@@ -299,7 +304,7 @@ impl Work for GramWork {
         let fits = state.gram.room(held) && state.xy.len() == held * self.y.len();
         ensure(fits, "products of other columns")?;
         self.state = state;
-        self.anchors.clear();
+        self.lagged.clear();
         Ok(())
     }
 }

@@ -31,8 +31,8 @@ impl Os {
         let feature = &features[t];
         let count = self.model.count();
         let mut slopes = Slopes::default();
-        self.work.kept_slopes(&self.model, &mut slopes);
-        self.work.newcomer_slope(&self.model, t, features, &mut slopes);
+        self.evaluator.kept_slopes(&self.model, &mut slopes);
+        self.evaluator.newcomer_slope(&self.model, t, features, &mut slopes);
         // One over the squared scale of each kept column, and of the newcomer.
         let unit: Vec<f64> = self
             .model
@@ -43,10 +43,10 @@ impl Os {
             .collect();
         let own = 1.0 / self.model.frame.square(&feature.stats).max(f64::MIN_POSITIVE);
         let curve: Vec<f64> = (0..count)
-            .map(|c| (self.work.curve(&self.model, feature, c) * own).max(LEAST_CURVE))
+            .map(|c| (self.evaluator.curve(&self.model, feature, c) * own).max(LEAST_CURVE))
             .collect();
         self.power_steps(&unit, &slopes);
-        let (pace, kept_pace) = self.work.pace();
+        let (pace, kept_pace) = self.evaluator.step_factors();
         let steps: Vec<f64> = (0..count)
             .map(|c| match self.model.outputs.kind {
                 LossKind::Squared => kept_pace / self.rule.largest[c],
@@ -67,8 +67,8 @@ impl Os {
             trial.kept[out * count..(out + 1) * count].fill(0.0);
         }
         trial.newcomer = enters.then(|| newcomer.clone());
-        let rise = self.work.change(&self.model, feature, &slopes, &trial);
-        if rise <= 1e-12 * self.work.loss(&self.model) {
+        let rise = self.evaluator.change(&self.model, feature, &slopes, &trial);
+        if rise <= 1e-12 * self.evaluator.loss(&self.model) {
             return self.commit(feature, trial, out, &newcomer, score);
         }
         self.guarded(feature, &slopes, &unit, full, score)
@@ -98,9 +98,9 @@ impl Os {
         self.model.w = trial.kept;
         self.model.b = trial.b;
         let outcome = match enters {
-            true => self.put(feature, out, newcomer)?,
+            true => self.insert(feature, out, newcomer)?,
             false => {
-                self.work.stepped(&self.model);
+                self.evaluator.step_taken(&self.model);
                 Outcome::dropped(Reason::Weak)
             }
         };
@@ -117,13 +117,13 @@ impl Os {
         score: f64,
     ) -> Result<Outcome> {
         let count = self.model.count();
-        let (_, pace) = self.work.pace();
+        let (_, pace) = self.evaluator.step_factors();
         let mut steps: Vec<f64> = self.rule.largest.iter().map(|largest| pace / largest).collect();
         let mut moved = false;
         for halving in 0..HALVINGS {
             let trial = self.kept_step(slopes, unit, &steps);
-            let rise = self.work.change(&self.model, feature, slopes, &trial);
-            if rise <= 1e-12 * self.work.loss(&self.model) {
+            let rise = self.evaluator.change(&self.model, feature, slopes, &trial);
+            if rise <= 1e-12 * self.evaluator.loss(&self.model) {
                 (self.model.w, self.model.b) = (trial.kept, trial.b);
                 moved = true;
                 break;
@@ -134,23 +134,23 @@ impl Os {
             }
         }
         if !moved {
-            self.work.stayed();
+            self.evaluator.step_rejected();
         }
         if full {
             if moved {
-                self.work.stepped(&self.model);
+                self.evaluator.step_taken(&self.model);
             }
             let outcome = Outcome::dropped(Reason::Weak);
             return Ok(Outcome { score: Some(score), ..outcome });
         }
         // There is room: it waits with weight 0.
-        let outcome = self.put(feature, None, &vec![0.0; count])?;
+        let outcome = self.insert(feature, None, &vec![0.0; count])?;
         Ok(Outcome { verdict: Verdict::Kept, ..outcome })
     }
 
     /// One warm-started power step an output on the scaled columns. Its vector leans the way of
-    /// the weights: it must turn round with a column whose sign does, and copies of a column, on
-    /// which the largest eigenvalue lies, have weights of their signs. What is zero but for
+    /// the coefficients: it must turn round with a column whose sign does, and copies of a column, on
+    /// which the largest eigenvalue lies, have coefficients of their signs. What is zero but for
     /// rounding has no sign, and leans nowhere.
     fn power_steps(&mut self, unit: &[f64], slopes: &Slopes) {
         if unit.is_empty() {
@@ -171,7 +171,7 @@ impl Os {
             let mut v: Vec<f64> = self.rule.vectors[c].iter().enumerate().map(entry).collect();
             let before = kernel::dot(&v, &v).sqrt();
             kernel::scale_by(&mut v, &root);
-            let mut next = self.work.product(&self.model, &v, c, true);
+            let mut next = self.evaluator.product(&self.model, &v, c, true);
             kernel::scale_by(&mut next, &root);
             let after = kernel::dot(&next, &next).sqrt();
             let seen = HEADROOM * after / before.max(f64::MIN_POSITIVE);
@@ -210,7 +210,9 @@ mod tests {
             let policy = CheckPolicy::default();
             let checked = crate::data::check::check_block(&block, 0, &problem, &policy).unwrap();
             os.offer_block(&checked, &mut Vec::new()).unwrap();
-            assert!(os.weights().iter().any(|(id, w)| *id < FeatureId::new(12) && w[0] != 0.0));
+            assert!(
+                os.coefficients().iter().any(|(id, w)| *id < FeatureId::new(12) && w[0] != 0.0)
+            );
             assert_eq!(os.model.b, [0.0], "{loss:?}");
         }
     }

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Model, Slopes, Trial, Work};
+use super::{Evaluator, Model, Slopes, Trial};
 use crate::data::check::Feature;
 use crate::data::column::Column;
 use crate::error::Result;
@@ -23,9 +23,9 @@ const LARGE: u64 = 24 << 20;
 /// Rows that one thread works through at a time.
 const CHUNK: usize = 2048;
 
-pub(super) struct PassWork {
+pub(super) struct PassEvaluator {
     state: State,
-    /// Gradient of each output at the current weights, with sample weights.
+    /// Gradient of each output at the current coefficients, with sample coefficients.
     g: Vec<Vec<f64>>,
     /// Predictions of the last trial, taken over if it is accepted.
     tried: Vec<Vec<f64>>,
@@ -33,12 +33,12 @@ pub(super) struct PassWork {
 
 #[derive(Serialize, Deserialize)]
 struct State {
-    /// Predictions at the current weights.
+    /// Predictions at the current coefficients.
     u: Vec<Vec<f64>>,
     fresh: bool,
 }
 
-impl PassWork {
+impl PassEvaluator {
     pub(super) fn new(frame: &Frame, outputs: &Outputs) -> Self {
         let u = vec![outputs.start(frame.n()); outputs.y.len()];
         Self { state: State { u, fresh: true }, g: Vec::new(), tried: Vec::new() }
@@ -48,7 +48,7 @@ impl PassWork {
         let mut u = Vec::new();
         start(model, w, b, c, &mut u);
         let columns: Vec<Column<'_>> = model.kept.columns().collect();
-        combine(&columns, &model.weights(w, c), &mut u);
+        combine(&columns, &model.coefficients(w, c), &mut u);
         u
     }
 }
@@ -61,7 +61,7 @@ fn start(model: &Model, w: &[f64], b: &[f64], c: usize, u: &mut Vec<f64>) {
         None => u.resize(model.frame.n(), 0.0),
     }
     let means = model.kept.slots().iter().map(|kept| model.frame.mean(&kept.stats));
-    let shift = b[c] - means.zip(model.weights(w, c)).map(|(mean, w)| mean * w).sum::<f64>();
+    let shift = b[c] - means.zip(model.coefficients(w, c)).map(|(mean, w)| mean * w).sum::<f64>();
     if shift != 0.0 {
         u.iter_mut().for_each(|u| *u += shift);
     }
@@ -197,8 +197,8 @@ pub(in crate::select) fn product(
     raw.into_iter().zip(&kept).map(centred).collect()
 }
 
-impl Work for PassWork {
-    fn begin(&mut self, _model: &Model, _features: &[Feature<'_>]) {}
+impl Evaluator for PassEvaluator {
+    fn begin_block(&mut self, _model: &Model, _features: &[Feature<'_>]) {}
 
     fn kept_slopes(&mut self, model: &Model, out: &mut Slopes) {
         let (count, n) = (model.count(), model.frame.n());
@@ -207,7 +207,7 @@ impl Work for PassWork {
         out.kept = vec![0.0; model.w.len()];
         out.intercept = vec![0.0; count];
         for c in 0..count {
-            let w = model.weights(&model.w, c);
+            let w = model.coefficients(&model.w, c);
             let g = &mut self.g[c];
             g.resize(n, 0.0);
             let fresh = self.state.fresh;
@@ -279,18 +279,18 @@ impl Work for PassWork {
         change / model.frame.weight_sum()
     }
 
-    fn put(&mut self, model: &Model, _x: &Feature<'_>, _slot: usize) {
-        self.stepped(model);
+    fn inserted(&mut self, model: &Model, _x: &Feature<'_>, _slot: usize) {
+        self.step_taken(model);
     }
 
-    fn stepped(&mut self, _model: &Model) {
+    fn step_taken(&mut self, _model: &Model) {
         self.state.fresh = !self.tried.is_empty();
         if self.state.fresh {
             self.state.u = std::mem::take(&mut self.tried);
         }
     }
 
-    fn stayed(&mut self) {
+    fn step_rejected(&mut self) {
         self.tried.clone_from(&self.state.u);
     }
 
