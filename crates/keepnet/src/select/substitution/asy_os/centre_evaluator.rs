@@ -1,4 +1,4 @@
-//! Slopes at the centre's prediction, and deltas to it: one worker's side of Algorithm 3.
+//! Slopes at the centre's prediction, and deltas to it: one worker's part of Algorithm 3.
 //!
 //! ```text
 //! read u_C;  g = dL/du at u_C;  slopes X_S(t)'g and x_j'g       S(t): this worker's features
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The step, the newcomer and the eviction in between are those of `os`. Cost: `4 n |S(t)|`
-//! flops an arrival, one read and one add; `2 n |S(t)|` more where a step rule needs the Gram.
+//! flops per arrival, one read and one add; `2 n |S(t)|` more where a step rule needs the Gram.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ use crate::select::substitution::os::{
 
 pub(super) struct CentreEvaluator<C> {
     centre: C,
-    /// Whether the centre may be asked: not while the worker is being made.
+    /// Whether the centre may be read: not while the worker is being made.
     live: Arc<AtomicBool>,
     /// Target of each output; centred and less the offset for the squared loss.
     y: Vec<Vec<f64>>,
@@ -41,31 +41,31 @@ pub(super) struct CentreEvaluator<C> {
     auto: bool,
     /// Products of the kept columns, where the step rule needs them.
     gram: Option<Square>,
-    /// The prediction as it was read, output after output, and how many updates it had.
+    /// The prediction as it was read, output after output, and the number of updates in it.
     u: Vec<f64>,
     updates_read: u64,
-    /// Gradient of each output there, and its sum over the rows divided by W.
+    /// Gradient of each output at that prediction, and its sum over the rows divided by W.
     g: Vec<Vec<f64>>,
     sums: Vec<f64>,
-    /// Weights and intercepts when it was read.
+    /// Coefficients and intercepts when it was read.
     before: (Vec<f64>, Vec<f64>),
     delta: Vec<f64>,
-    /// What `delta` holds.
+    /// How far `delta` is computed.
     delta_state: DeltaState,
     steps: StepFactors,
     tally: Tally,
 }
 
-/// How much of the delta of this arrival is in the buffer.
+/// How far the delta of this arrival is computed.
 #[derive(Clone, Copy, PartialEq)]
 enum DeltaState {
     Nothing,
-    /// The steps of the kept set, and the column that left.
+    /// With the steps of the kept set and the removed column, without the newcomer.
     Kept,
-    /// All of it, from a trial.
+    /// Completely, from a trial.
     Whole,
-    /// The coefficients stay.
-    Still,
+    /// The delta is 0: no coefficient moves.
+    Zero,
 }
 
 impl<C: Centre> CentreEvaluator<C> {
@@ -129,7 +129,7 @@ impl<C: Centre> CentreEvaluator<C> {
     }
 
     fn send_delta(&mut self) {
-        if self.delta_state != DeltaState::Still {
+        if self.delta_state != DeltaState::Zero {
             let start = Instant::now();
             self.centre.add(&self.delta, self.updates_read);
             self.tally.waiting += start.elapsed().as_secs_f64();
@@ -138,8 +138,8 @@ impl<C: Centre> CentreEvaluator<C> {
         self.delta_state = DeltaState::Nothing;
     }
 
-    /// Puts `X_S (w - before)` and the intercept's step into the buffer; `w` may know one slot
-    /// more than there was before.
+    /// Writes `X_S (w - before)` and the intercept's step into `delta`. `w` may have one slot more
+    /// than `before`.
     fn fill_delta(&mut self, model: &Model, w: &[f64], b: &[f64], evicted: Option<usize>) {
         let (n, count) = (model.frame.n(), model.count());
         let columns: Vec<Column<'_>> =
@@ -223,7 +223,7 @@ impl<C: Centre> Evaluator for CentreEvaluator<C> {
     }
 
     fn surely_below(&mut self, _: &Model, _: usize, _: &Feature<'_>, _: f64, _: f64) -> bool {
-        // The gradient is at hand anyway: the exact slope is as cheap as a bound.
+        // The gradient is there anyway, so the exact slope is as cheap as a bound.
         false
     }
 
@@ -283,9 +283,9 @@ impl<C: Centre> Evaluator for CentreEvaluator<C> {
     fn inserted(&mut self, model: &Model, x: &Feature<'_>, slot: usize) {
         let count = model.count();
         let w = model.w[slot * count..(slot + 1) * count].to_vec();
-        let still = |w: &[f64]| w.iter().all(|w| *w == 0.0);
-        if still(&w) && model.w.starts_with(&self.before.0) && model.b == self.before.1 {
-            self.delta_state = DeltaState::Still;
+        let zero = w.iter().all(|w| *w == 0.0);
+        if zero && model.w.starts_with(&self.before.0) && model.b == self.before.1 {
+            self.delta_state = DeltaState::Zero;
         }
         if self.delta_state == DeltaState::Nothing {
             self.fill_delta(model, &model.w, &model.b, None);
@@ -306,7 +306,7 @@ impl<C: Centre> Evaluator for CentreEvaluator<C> {
     }
 
     fn step_rejected(&mut self) {
-        self.delta_state = DeltaState::Still;
+        self.delta_state = DeltaState::Zero;
     }
 
     fn loss(&self, model: &Model) -> f64 {

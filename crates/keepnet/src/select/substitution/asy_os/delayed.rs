@@ -1,7 +1,7 @@
 //! The simulated centre: a delay line, deterministic.
 //!
-//! A worker reads the prediction as it was `tau - 1` updates ago, or as it was at the start
-//! where there were fewer; `tau = 1` is no delay. The paper's right-hand columns have `tau`
+//! A worker reads the prediction as it was `tau - 1` updates ago, or at the start if there were
+//! fewer updates; `tau = 1` is no delay. The right-hand columns of the paper's figures have `tau`
 //! equal to the number of workers. Memory: `tau` predictions.
 
 use std::collections::VecDeque;
@@ -13,18 +13,18 @@ use super::{Centre, Seen};
 use crate::error::{Error, Result};
 use crate::numeric::kernel;
 
-/// The prediction and those before it.
+/// The prediction and the earlier ones that workers can still read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DelayLine {
-    /// Oldest first; the last is the prediction now.
+    /// Oldest first; the last is the current prediction.
     states: VecDeque<Vec<f64>>,
     updates: u64,
     tau: u64,
-    /// Staleness of each worker's last update, until it has heard of it.
+    /// Staleness of each worker's last update, until the worker reads it.
     last: Vec<Option<u64>>,
 }
 
-/// A worker's way to a prediction that it sees with delay.
+/// A worker's access to a prediction that it reads with delay.
 #[derive(Clone)]
 pub struct DelayedCentre {
     line: Arc<Mutex<DelayLine>>,
@@ -32,8 +32,8 @@ pub struct DelayedCentre {
 }
 
 impl DelayedCentre {
-    /// A prediction of `length` zeros, seen by `workers` workers `tau - 1` updates late; `tau` is
-    /// at least 1. This is the first worker's way to it.
+    /// A prediction of `length` zeros that `workers` workers read `tau - 1` updates late; `tau` is
+    /// at least 1. This is the first worker's access.
     #[must_use]
     pub fn new(length: usize, tau: u64, workers: usize) -> Self {
         let states = VecDeque::from([vec![0.0; length]]);
@@ -47,7 +47,7 @@ impl DelayedCentre {
         Self { line: Arc::clone(&self.line), worker }
     }
 
-    /// The prediction as it is now.
+    /// The current prediction.
     #[must_use]
     pub fn now(&self) -> Vec<f64> {
         self.line().states.back().cloned().unwrap_or_default()
@@ -57,7 +57,7 @@ impl DelayedCentre {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes up the line of a centre that was made alike; an error where it cannot be of one.
+    /// Restores the delay line of a centre with the same settings; an error where it does not fit.
     pub(super) fn restore(&self, line: DelayLine) -> Result<()> {
         let mut own = self.line();
         let (length, held) = (own.states[0].len(), line.states.len() as u64);

@@ -3,22 +3,22 @@
 //! Parallel Variation", KDD 2016.
 //!
 //! ```text
-//! centre:   u_C = sum of what the workers add
-//! worker t, arrival x_j that nobody keeps:   read u_C,  g = dL/du at u_C
+//! centre:   u_C = sum of the workers' deltas
+//! worker t, arrival x_j that no worker keeps:   read u_C,  g = dL/du at u_C
 //!   w_S(t) = w_S(t) - (eta / m) X_S(t)'g
 //!   w_j = - eta x_j'g,  S(t) = S(t) + {j}
-//!   |S(t)| > k / q:  let go the feature of least |w|
+//!   |S(t)| > k / q:  the feature of least |w| goes
 //!   add  X_S(t) w_S(t) after - before  to u_C
 //! ```
 //!
-//! `q` workers, no barrier between them. The worker ([`Worker`]) is the recurrence of `os` with
-//! its slopes taken at a [`Centre`]; the centres are shared memory ([`SharedCentre`], a thread
-//! a worker), a delay line ([`DelayedCentre`], deterministic) and MPI ranks (a crate of its
-//! own). With one worker and no delay the result is that of `os`. `eta=auto` steps less the
-//! older the predictions are that updates were computed from (`step_factors.rs`).
+//! There are `q` workers, without a barrier between them. A [`Worker`] is the recurrence of `os`
+//! with its slopes taken at a [`Centre`]. The centres are shared memory ([`SharedCentre`], one
+//! thread per worker), a delay line ([`DelayedCentre`], deterministic) and MPI ranks (in a crate of
+//! its own). With one worker and no delay the result is that of `os`. With `eta=auto` steps are
+//! shorter the staler the predictions are (`step_factors.rs`).
 //!
-//! On threads the order of updates is up to the operating system, so another run may keep
-//! another set; the simulated centre gives the same digits each time.
+//! On threads the operating system decides the order of updates, so another run may keep another
+//! set. The simulated centre gives the same digits each time.
 
 mod centre_evaluator;
 mod delayed;
@@ -57,7 +57,7 @@ pub use worker::{Share, Worker};
 
 use pool::Pool;
 
-/// The prediction that workers share, output after output. Any number of workers may be at it.
+/// The prediction that workers share, output after output. Several workers may use it at once.
 pub trait Centre: Send {
     /// Copies the prediction to `u`.
     fn read(&mut self, u: &mut [f64]) -> Seen;
@@ -66,17 +66,17 @@ pub trait Centre: Send {
     fn add(&mut self, delta: &[f64], updates_read: u64);
 }
 
-/// What a worker learns when it reads.
+/// What a read tells a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Updates by all workers that the prediction contains.
     pub updates: u64,
-    /// How many updates old the prediction was from which this worker's last update came, that
-    /// update included: 1 is no delay. `None` where that is not known.
+    /// Staleness of this worker's last update: how many updates old the prediction was that it was
+    /// computed from, that update included. 1 is no delay; `None` where it is not known.
     pub tau: Option<u64>,
 }
 
-/// Where the workers are.
+/// The workers and their centre.
 enum Team {
     Threads { pool: Pool, centre: SharedCentre },
     Simulated { workers: Vec<Worker>, centre: DelayedCentre, turn: u64 },
@@ -114,7 +114,7 @@ impl AsyOs {
         Ok(Self { params, frame, outputs, y, team })
     }
 
-    /// The centre's prediction now.
+    /// The centre's current prediction.
     fn prediction(&self) -> Vec<f64> {
         match &self.team {
             Team::Threads { centre, .. } => {
@@ -137,7 +137,7 @@ impl AsyOs {
         sum / self.frame.weight_sum()
     }
 
-    /// Calls `with` on every worker while none of them is at work.
+    /// Calls `with` with all workers while none of them is active.
     fn with_workers<T>(&self, with: impl FnOnce(&[&Worker]) -> T) -> T {
         match &self.team {
             Team::Threads { pool, .. } => {
@@ -191,7 +191,7 @@ impl ColumnSelector for AsyOs {
     }
 
     fn end_scan(&mut self) -> Result<bool> {
-        // Every worker must see the end, so that each knows how far its coefficients moved.
+        // No short circuit: every worker must note the end of the scan.
         let mut converged = true;
         match &mut self.team {
             Team::Threads { pool, .. } => {
@@ -269,7 +269,7 @@ impl ColumnSelector for AsyOs {
     }
 }
 
-/// What a state was made by: the team must be the same one to take it up.
+/// The settings of the team that saved a state; only the same team can restore it.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct TeamSettings {
     centre: String,

@@ -1,10 +1,10 @@
 //! Workers on threads, and the pool of features that they take from.
 //!
-//! The reader puts features into a queue and goes on reading; each worker takes the next one
-//! when it is ready for it, so a slow worker holds nobody up and nobody waits at the end of a
-//! block. The reader waits only where the queue is long (memory is bounded) and at the end of a
-//! scan. Until every share is full, features go to the workers whose share is not: few features
-//! then still fill `k` places.
+//! The reader puts features into a queue and goes on reading. Each worker takes the next feature
+//! when it is ready for it, so a slow worker does not delay the others and no worker waits at the
+//! end of a block. The reader waits only where the queue is long, so that memory is bounded, and at
+//! the end of a scan. Until every share is full, features go to the workers whose share is not
+//! full, so that few features also fill `k` slots.
 
 use std::any::Any;
 use std::collections::{HashSet, VecDeque};
@@ -23,28 +23,28 @@ const LOW: usize = 4;
 
 type Job = Feature<'static>;
 
-/// What reader and workers share.
+/// State that reader and workers share.
 struct Shared {
     state: Mutex<State>,
-    /// There is something to take, or nothing more will come.
+    /// Signals workers: there are features in the queue, or the pool is closed.
     work: Condvar,
-    /// The queue is short, empty, or a worker failed.
+    /// Signals the reader: the queue is short or empty, or a worker failed.
     reader: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     queue: VecDeque<Job>,
-    /// Workers that are looking at a feature.
+    /// Number of workers that are deciding on a feature.
     busy: usize,
-    /// Which workers' shares are full.
+    /// Whether the share of each worker is full.
     full: Vec<bool>,
-    /// Features that a worker keeps or looks at.
+    /// Features that a worker keeps or is deciding on.
     held: HashSet<FeatureId>,
     late: Vec<Late>,
     failed: Option<String>,
     closed: bool,
-    /// Where each worker stood after its last feature.
+    /// Status of each worker after its last feature.
     statuses: Vec<Status>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Starts a thread a worker.
+    /// Starts one thread per worker.
     pub(super) fn new(workers: Vec<Worker>) -> Result<Self> {
         let statuses = workers.iter().map(Worker::status_without_loss).collect();
         let state = State { full: vec![false; workers.len()], statuses, ..State::default() };
@@ -81,12 +81,12 @@ impl Pool {
         Ok(pool)
     }
 
-    /// The workers, each held up for as long as its guard lives.
+    /// The workers, each locked for as long as its guard lives.
     pub(super) fn workers(&self) -> impl Iterator<Item = MutexGuard<'_, Worker>> {
         self.workers.iter().map(|w| w.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts features into the queue, once it is short.
+    /// Adds features to the queue, once it is short.
     pub(super) fn offer(&self, features: &[Feature<'_>]) -> Result<()> {
         let mut state = self.shared.lock();
         let low = LOW * state.full.len();
@@ -95,14 +95,14 @@ impl Pool {
         }
         check(&state)?;
         drop(state);
-        // Copied without the lock: the workers go on meanwhile.
+        // Copied without the lock, so that the workers go on meanwhile.
         let jobs: Vec<Job> = features.iter().map(Feature::owned).collect();
         self.shared.lock().queue.extend(jobs);
         self.shared.work.notify_all();
         Ok(())
     }
 
-    /// Takes the outcomes so far; waits for the features under way where asked to.
+    /// Takes the outcomes so far; with `wait` also those of the features under way.
     pub(super) fn settle(&self, wait: bool, out: &mut Vec<Late>) -> Result<()> {
         let mut state = self.shared.lock();
         while wait && (state.busy > 0 || !state.queue.is_empty()) && state.failed.is_none() {
@@ -113,12 +113,12 @@ impl Pool {
         Ok(())
     }
 
-    /// Where each worker stands, without holding one up.
+    /// Status of each worker, without locking any of them.
     pub(super) fn statuses(&self) -> Vec<Status> {
         self.shared.lock().statuses.clone()
     }
 
-    /// After the workers were restored: who is full and which features are held.
+    /// Updates the shared state after the workers were restored.
     pub(super) fn restored(&self) {
         let mut held = HashSet::new();
         let full = self.workers().map(|worker| worker.full()).collect();
@@ -143,7 +143,7 @@ impl Drop for Pool {
         drop(state);
         self.shared.work.notify_all();
         for thread in self.threads.drain(..) {
-            // A panic was caught in the thread and has been reported.
+            // A panic was caught in the thread and reported.
             let _ = thread.join();
         }
     }
@@ -156,7 +156,7 @@ fn check(state: &State) -> Result<()> {
     }
 }
 
-/// One worker's thread: takes features until the pool is closed or somebody failed.
+/// The thread of one worker: takes features until the pool is closed or a worker failed.
 fn worker_loop(at: usize, shared: &Shared, worker: &Mutex<Worker>) {
     if let Err(error) = use_one_thread() {
         return fail(shared, format!("worker {at} cannot start: {error}"));
@@ -177,7 +177,7 @@ fn worker_loop(at: usize, shared: &Shared, worker: &Mutex<Worker>) {
     }
 }
 
-/// The next feature that nobody holds, and the seconds waited for it; `None` is the end.
+/// The next feature that no worker holds, and the seconds waited for it; `None` at the end.
 fn take(shared: &Shared, at: usize) -> Option<(Job, f64)> {
     let start = Instant::now();
     let mut state = shared.lock();
@@ -208,10 +208,10 @@ fn done(
     feature: Job,
     outcome: Outcome,
     full: bool,
-    (at, statuses): (usize, Status),
+    (at, status): (usize, Status),
 ) {
     let mut state = shared.lock();
-    state.statuses[at] = statuses;
+    state.statuses[at] = status;
     if matches!(outcome.verdict, Verdict::Dropped(_)) {
         state.held.remove(&feature.id);
     }
@@ -237,7 +237,7 @@ fn fail(shared: &Shared, why: String) {
     shared.reader.notify_all();
 }
 
-/// The text of a panic.
+/// The message of a panic.
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")

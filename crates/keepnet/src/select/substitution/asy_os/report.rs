@@ -1,4 +1,4 @@
-//! What the workers kept, put together: one fit on all of it, and what they counted.
+//! The result of all workers: one fit on all kept columns, and the workers' counts.
 
 use super::{INFO, Tally};
 use crate::data::kept::Kept;
@@ -10,9 +10,9 @@ use crate::select::refit::Outputs;
 use crate::select::substitution::os::{DIVERGED, OsParams};
 use crate::selection::{Selection, Value};
 
-/// The shares of all workers, and the centre at the end.
+/// The shares of all workers and the centre at the end of a run.
 pub struct Merged<'a> {
-    /// Settings; `k` is that of all workers.
+    /// Settings; `k` is for all workers together.
     pub params: &'a OsParams,
     /// The rows.
     pub frame: &'a Frame,
@@ -20,25 +20,25 @@ pub struct Merged<'a> {
     pub outputs: &'a Outputs,
     /// The centre's name.
     pub centre: &'static str,
-    /// Whether times may stand in the result: where it is the same in every run they may not.
+    /// Whether the result shows times. Not where it must be the same in every run.
     pub timed: bool,
-    /// The staleness that was asked for, where one was.
+    /// The staleness of the simulated centre.
     pub tau: Option<u64>,
-    /// Columns that the workers keep.
+    /// The kept columns of all workers.
     pub kept: &'a [&'a Kept],
-    /// What each worker counted.
+    /// Counts of each worker.
     pub tallies: &'a [Tally],
     /// Features that replaced another.
     pub substitutions: u64,
-    /// Whether a weight is no number any more.
+    /// Whether a coefficient is not finite.
     pub diverged: bool,
-    /// The sum of what the workers' coefficients predict.
+    /// The sum of the workers' own predictions.
     pub workers_prediction: &'a [f64],
-    /// The prediction that the centre holds: the same but for rounding.
+    /// The prediction of the centre: the same sum, within rounding.
     pub centre_prediction: &'a [f64],
 }
 
-/// Fits the kept columns of all workers together and says what is kept.
+/// Fits the kept columns of all workers together.
 pub fn merge(all: Merged<'_>) -> Result<Selection> {
     let mut selection = fitted::of_columns(all.frame, all.kept, all.outputs)?;
     selection.method = INFO.name;
@@ -82,7 +82,7 @@ fn metrics(all: &Merged<'_>) -> Vec<(&'static str, Value)> {
     out
 }
 
-/// Distance of two vectors relative to the longer one.
+/// Distance of two vectors, relative to the longer one.
 fn relative_distance(a: &[f64], b: &[f64]) -> f64 {
     let d: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let longest = kernel::dot(a, a).max(kernel::dot(b, b));

@@ -1,4 +1,4 @@
-//! How old the predictions were that updates were computed from, and the step that follows.
+//! Factors on the automatic steps of a worker, from the staleness of its reads.
 //!
 //! Theorem 2 of the paper asks of `q` workers with staleness `tau`
 //!
@@ -6,36 +6,36 @@
 //! 1 / (2 eta) > L_F + (1 / (2 m^2 q) + 1 / (2 (p - s))) tau^2 L_f^2 / L_F
 //! ```
 //!
-//! with steps `eta` for a newcomer and `eta / m` for the kept set. Its term for a newcomer is
-//! negligible among many features; that of the kept set is not. So the automatic step of `os`,
+//! with steps `eta` for a newcomer and `eta / m` for the kept set. The term of a newcomer is
+//! negligible among many features; the term of the kept set is not. So the automatic step of `os`,
 //! `1 / L`, becomes
 //!
 //! ```text
 //! kept set:  trust / (L (1 + (tau - 1)^2 / q))        newcomer:  trust / h
 //! ```
 //!
-//! with the mean square of the delay that this worker has seen, the newer weighing more. A
-//! shorter step for newcomers as well would keep them out: on the paper's regression data and
+//! with a running mean of `(tau - 1)^2` over this worker's reads, recent ones counting more. A
+//! shorter step for newcomers as well would keep them out: on the paper's regression data with
 //! twenty workers that cost two thirds of the recall.
 //!
-//! The theorem's constants know nothing of columns that go together, where all workers correct
-//! the same error at once. `trust` does: it starts at `1 / q`, is halved when the loss at a read
-//! is above that of the read before, and grows by a twentieth otherwise, up to 1. One worker without
-//! delay never sees its loss rise, so its steps are those of `os`.
+//! The theorem does not account for correlated columns, where all workers correct the same error
+//! at once. `trust` does. It starts at `1 / q`, is halved when the loss at a read is above the loss
+//! at the previous read, and grows by a twentieth otherwise, up to 1. For one worker without delay
+//! the loss never rises, so its steps are those of `os`.
 
 use serde::{Deserialize, Serialize};
 
-/// Share of the newest delay in the mean square.
+/// Share of the newest delay in the running mean square.
 const NEW: f64 = 1.0 / 32.0;
-/// Factors on the trust after a rise of the loss, and after none.
+/// Factors on the trust when the loss rose, and when it did not.
 const LESS: f64 = 0.5;
 const MORE: f64 = 1.05;
 
-/// The delay that a worker sees, and the factors on its steps.
+/// The delay of a worker's reads, and the factors on its steps.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct StepFactors {
     workers: f64,
-    /// Mean of `(tau - 1)^2`, the newer ones weighing more.
+    /// Running mean of `(tau - 1)^2`.
     mean_square: f64,
     trust: f64,
     /// The loss at the last read.
@@ -43,7 +43,7 @@ pub(super) struct StepFactors {
 }
 
 impl StepFactors {
-    /// One of `workers` workers, each of which is taken to be as fast as the others at first.
+    /// For one of `workers` workers, which are assumed to be equally fast at first.
     pub(super) fn new(workers: usize) -> Self {
         let workers = workers as f64;
         let mean_square = (workers - 1.0).powi(2);
@@ -58,7 +58,7 @@ impl StepFactors {
 
     /// The prediction just read has this loss.
     pub(super) fn add_loss(&mut self, loss: f64) {
-        // Rounding is no rise.
+        // Within rounding the loss did not rise.
         if loss <= self.loss * (1.0 + 1e-9) {
             self.trust = (MORE * self.trust).min(1.0);
         } else {

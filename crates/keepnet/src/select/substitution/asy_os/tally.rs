@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a worker counted.
+/// Counts and times of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Features that it looked at.
+    /// Features that it decided on.
     pub features: u64,
     /// Deltas that it added to the centre.
     pub updates: u64,
-    /// Updates of known staleness, and the sum of it; 1 is no delay.
+    /// Updates of known staleness.
     pub dated: u64,
-    /// Sum of their staleness.
+    /// Sum of their staleness; 1 is no delay.
     pub staleness: u64,
-    /// The largest.
+    /// The largest staleness.
     pub stalest: u64,
-    /// Seconds at work.
+    /// Seconds of work.
     pub seconds: f64,
-    /// Seconds of those in reads and adds of the centre.
+    /// Seconds of the work spent in reads and adds of the centre.
     pub waiting: f64,
-    /// Seconds without a feature to look at.
+    /// Seconds without a feature to decide on.
     pub idle: f64,
 }

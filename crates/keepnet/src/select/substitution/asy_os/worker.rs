@@ -17,17 +17,18 @@ use crate::select::substitution::os::{Os, OsParams};
 use crate::select::{ColumnSelector, Outcome, Status, fitted};
 use crate::selection::Selection;
 
-/// Which worker of how many.
+/// One worker of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// This worker, from 0.
     pub worker: usize,
-    /// All of them.
+    /// Number of workers.
     pub workers: usize,
 }
 
 impl Share {
-    /// Features out of `k` that this worker keeps: an equal part, the remainder to the first.
+    /// How many of the `k` features this worker keeps: an equal part; the first workers share the
+    /// remainder.
     #[must_use]
     pub fn of(self, k: usize) -> usize {
         k / self.workers + usize::from(self.worker < k % self.workers)
@@ -36,8 +37,8 @@ impl Share {
 
 /// One worker of Algorithm 3, around any [`Centre`].
 ///
-/// Covariates and the intercept belong to the first worker; pinned features to whoever meets
-/// them.
+/// Covariates and the intercept belong to the first worker. A pinned feature belongs to the worker
+/// that gets it.
 pub struct Worker {
     os: Os,
     k: usize,
@@ -45,7 +46,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker with an empty share; `params.k` is that of all workers together.
+    /// A worker with an empty share; `params.k` is for all workers together.
     pub fn new<C: Centre + 'static>(
         params: &OsParams,
         share: Share,
@@ -86,7 +87,7 @@ impl Worker {
         outcome
     }
 
-    /// Counts time without a feature to look at.
+    /// Adds time without a feature to decide on.
     pub fn add_idle(&mut self, seconds: f64) {
         self.tally.idle += seconds;
     }
@@ -97,13 +98,13 @@ impl Worker {
         self.os.model.full(self.k)
     }
 
-    /// The columns that it keeps, covariates and pinned ones among them.
+    /// The columns that it keeps, including covariates and pinned features.
     #[must_use]
     pub fn kept(&self) -> &[Kept] {
         self.os.model.kept.slots()
     }
 
-    /// Adds `X_S w` and its intercepts to `u`, output after output: its part of the centre.
+    /// Adds its part of the centre's prediction, `X_S w` and its intercepts, to `u`.
     pub fn add_prediction(&self, u: &mut [f64]) {
         let model = &self.os.model;
         let kept: Vec<&Kept> = self.kept().iter().collect();
@@ -113,7 +114,7 @@ impl Worker {
         }
     }
 
-    /// What it counted.
+    /// Its counts.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let Tally { features, seconds, idle, .. } = self.tally;
@@ -126,7 +127,7 @@ impl Worker {
         self.os.substitutions
     }
 
-    /// Status without the loss, which the centre knows better.
+    /// Status without the loss: a worker does not have the whole prediction.
     pub(super) fn status_without_loss(&self) -> Status {
         let model = &self.os.model;
         Status {
@@ -137,7 +138,7 @@ impl Worker {
         }
     }
 
-    /// Whether a weight is no number any more.
+    /// Whether a coefficient is not finite.
     #[must_use]
     pub fn diverged(&self) -> bool {
         self.os.diverged()
@@ -186,7 +187,7 @@ impl Snapshot for Worker {
         encode(&(self.os.save()?, self.tally))
     }
 
-    /// The centre does not learn of it: [`Worker::add_prediction`] is what it must have.
+    /// Restores the worker alone; the caller sets the centre from [`Worker::add_prediction`].
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (os, tally): (Vec<u8>, Tally) = decode(state)?;
         self.os.restore(&os)?;
