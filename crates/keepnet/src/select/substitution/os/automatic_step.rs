@@ -1,13 +1,13 @@
-//! The automatic step: nothing to choose, and the loss never rises.
+//! The automatic step: it has no setting, and the loss never rises.
 //!
 //! On columns scaled to `x_j / sqrt(h_j)`, `h_j = <x_j, x_j>`:
 //!
 //! ```text
 //! newcomer:   step 1 / h^D_j,  h^D_j = <x_j, D x_j> / h_j, at least 0.05
 //! kept set:   step 1 / L_u,    L_u = L_S (squared loss), max(L_S, k h^D_j) (others)
-//! L_S:        1.1 times one warm-started power step an arrival, may shrink 2 % an arrival,
-//!             at least 1 (squared loss) or 0.05
-//! let go:     least scaled weight
+//! L_S:        1.1 times one warm-started power step per arrival, falls by at most 2 % per
+//!             arrival, at least 1 (squared loss) or 0.05
+//! goes:       the least scaled coefficient
 //! guard:      where the loss would rise, the newcomer is refused and the kept set takes a
 //!             step halved until the loss does not rise
 //! ```
@@ -33,7 +33,7 @@ impl Os {
         let mut slopes = Slopes::default();
         self.evaluator.kept_slopes(&self.model, &mut slopes);
         self.evaluator.newcomer_slope(&self.model, t, features, &mut slopes);
-        // One over the squared scale of each kept column, and of the newcomer.
+        // One over the squared norm of each kept column, and of the newcomer.
         let unit: Vec<f64> = self
             .model
             .kept
@@ -107,7 +107,7 @@ impl Os {
         Ok(Outcome { score: Some(score), ..outcome })
     }
 
-    /// The loss would rise: a step of the kept set alone, short enough that it does not.
+    /// Where the loss would rise: a step of the kept set alone, short enough that it does not.
     fn guarded(
         &mut self,
         feature: &Feature<'_>,
@@ -143,15 +143,16 @@ impl Os {
             let outcome = Outcome::dropped(Reason::Weak);
             return Ok(Outcome { score: Some(score), ..outcome });
         }
-        // There is room: it waits with weight 0.
+        // There is room: it is kept with a coefficient of 0.
         let outcome = self.insert(feature, None, &vec![0.0; count])?;
         Ok(Outcome { verdict: Verdict::Kept, ..outcome })
     }
 
-    /// One warm-started power step an output on the scaled columns. Its vector leans the way of
-    /// the coefficients: it must turn round with a column whose sign does, and copies of a column, on
-    /// which the largest eigenvalue lies, have coefficients of their signs. What is zero but for
-    /// rounding has no sign, and leans nowhere.
+    /// One warm-started power step per output on the scaled columns.
+    ///
+    /// New entries of its vector have the signs of the coefficients. So the vector changes sign
+    /// with a column that does, and copies of a column, which make the largest eigenvalue, add up.
+    /// A coefficient within rounding of 0 has no sign; then the slope gives it.
     fn power_steps(&mut self, unit: &[f64], slopes: &Slopes) {
         if unit.is_empty() {
             return;
@@ -160,26 +161,26 @@ impl Os {
         let count = self.model.count();
         for c in 0..self.rule.vectors.len() {
             let nothing = NOTHING * self.model.outputs.scale;
-            let lean = |slot: usize| {
+            let sign = |slot: usize| {
                 let (w, slope) = (self.model.w[slot * count + c], slopes.kept[slot * count + c]);
                 let sizes = [(w, w / root[slot]), (-slope, slope * root[slot])];
-                let told = sizes.iter().find(|(_, size)| size.abs() > nothing);
-                told.map_or(0.0, |(sign, _)| sign.signum())
+                let first = sizes.iter().find(|(_, size)| size.abs() > nothing);
+                first.map_or(0.0, |(value, _)| value.signum())
             };
             let start = 1.0 / (unit.len() as f64).sqrt();
-            let entry = |(slot, v): (usize, &f64)| if *v == 0.0 { lean(slot) * start } else { *v };
+            let entry = |(slot, v): (usize, &f64)| if *v == 0.0 { sign(slot) * start } else { *v };
             let mut v: Vec<f64> = self.rule.vectors[c].iter().enumerate().map(entry).collect();
             let before = kernel::dot(&v, &v).sqrt();
             kernel::scale_by(&mut v, &root);
             let mut next = self.evaluator.product(&self.model, &v, c, true);
             kernel::scale_by(&mut next, &root);
             let after = kernel::dot(&next, &next).sqrt();
-            let seen = HEADROOM * after / before.max(f64::MIN_POSITIVE);
+            let estimate = HEADROOM * after / before.max(f64::MIN_POSITIVE);
             let largest = &mut self.rule.largest[c];
-            *largest = self.rule.floor.max(seen).max(SHRINK * *largest);
+            *largest = self.rule.floor.max(estimate).max(SHRINK * *largest);
             if after > 0.0 && after.is_finite() {
-                // The small push keeps every direction alive.
-                let pushed = |(slot, v): (usize, &f64)| v / after + 1e-3 * lean(slot);
+                // The small push keeps every entry away from 0.
+                let pushed = |(slot, v): (usize, &f64)| v / after + 1e-3 * sign(slot);
                 self.rule.vectors[c] = next.iter().enumerate().map(pushed).collect();
             }
         }
@@ -193,7 +194,7 @@ mod tests {
     use crate::{Budget, CheckPolicy, ColumnBlock, FeatureId, FeatureSource, Generated, LossKind};
     use crate::{ColumnData, Problem};
 
-    /// The labels are lopsided, so a step along the intercept would lower the loss.
+    /// The labels are unbalanced, so a step along the intercept would lower the loss.
     #[test]
     fn without_an_intercept_none_is_fitted() {
         let n = 60;

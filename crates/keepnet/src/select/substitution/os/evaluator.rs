@@ -16,20 +16,21 @@ pub(in crate::select::substitution) struct Slopes {
     pub(in crate::select::substitution) intercept: Vec<f64>,
 }
 
-/// Weights that a step would lead to.
+/// The coefficients after a step that is being tried.
 pub(in crate::select::substitution) struct Trial {
     pub(in crate::select::substitution) kept: Vec<f64>,
     pub(in crate::select::substitution) b: Vec<f64>,
     pub(in crate::select::substitution) newcomer: Option<Vec<f64>>,
 }
 
-/// How slopes and changes of the loss are computed.
+/// Computes slopes and changes of the loss.
 pub(in crate::select::substitution) trait Evaluator: Send {
-    /// A block begins.
+    /// Called at the start of a block.
     fn begin_block(&mut self, model: &Model, features: &[Feature<'_>]);
-    /// Slopes of the kept set and the intercept alone.
+    /// Slopes of the kept set and the intercept.
     fn kept_slopes(&mut self, model: &Model, out: &mut Slopes);
-    /// Whether the newcomer's weight, `eta` times its slope, is sure to stay below `least`.
+    /// Whether a bound shows that the newcomer's coefficient, `eta` times its slope, is below
+    /// `least`.
     fn surely_below(
         &mut self,
         model: &Model,
@@ -50,29 +51,30 @@ pub(in crate::select::substitution) trait Evaluator: Send {
     fn curve(&self, model: &Model, x: &Feature<'_>, c: usize) -> f64;
     /// `<X_S, D X_S> v` in output `c`; with `D = 1` where not `curved`.
     fn product(&self, model: &Model, v: &[f64], c: usize, curved: bool) -> Vec<f64>;
-    /// Loss at the trial less loss now.
+    /// Loss at the trial minus the current loss.
     fn change(&mut self, model: &Model, x: &Feature<'_>, slopes: &Slopes, trial: &Trial) -> f64;
-    /// The column in `slot` is about to go, after the coefficients took their step.
+    /// Called after the step of the coefficients, before the column in `slot` is removed.
     fn before_removal(&mut self, model: &Model, slot: usize) {
         let _ = (model, slot);
     }
-    /// The newcomer was put into `slot`, after the coefficients took their step.
+    /// Called after the newcomer was put into `slot`, after the step of the coefficients.
     fn inserted(&mut self, model: &Model, x: &Feature<'_>, slot: usize);
-    /// The coefficients took a step, to the last trial if one was made, and nobody came or went.
+    /// Called after a step of the coefficients, to the last trial if there was one, where the kept
+    /// set stayed the same.
     fn step_taken(&mut self, model: &Model);
-    /// The coefficients stayed: the last trial was not taken.
+    /// Called when the last trial was not taken and the coefficients stay.
     fn step_rejected(&mut self);
     fn loss(&self, model: &Model) -> f64;
     /// Factors on the automatic steps of a newcomer and of the kept set.
     fn step_factors(&self) -> (f64, f64) {
         (1.0, 1.0)
     }
-    /// What a worker beside others counted.
+    /// Counts of a worker of `asy-os`.
     fn tally(&self) -> Tally {
         Tally::default()
     }
     fn bytes(&self) -> u64;
     fn save(&self) -> Result<Vec<u8>>;
-    /// Takes up what [`Evaluator::save`] gave, for `held` columns.
+    /// Restores a state of [`Evaluator::save`] for `held` columns.
     fn restore(&mut self, state: &[u8], held: usize) -> Result<()>;
 }

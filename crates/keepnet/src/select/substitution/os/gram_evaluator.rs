@@ -4,10 +4,10 @@
 //! slope of the kept set:  G w - X_S'y        slope of a newcomer:  <x, X_S> w - <x, y>
 //! ```
 //!
-//! The products `<x, X_S>` of several newcomers are computed at once. Most need not be: an older
-//! gradient and how far the prediction has moved since bound the slope now, and where `eta` times
-//! the bound stays below the least kept weight the newcomer goes, whatever its exact slope. That
-//! costs one dot product; see `gradient.rs`.
+//! The products `<x, X_S>` of several newcomers are computed at once. Most are not needed: an older
+//! gradient, and how far the prediction has moved since, bound the slope. Where `eta` times the
+//! bound is below the least kept coefficient, the newcomer is dropped whatever its exact slope.
+//! That costs one dot product; see `lagged_gradient.rs`.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,17 +22,16 @@ use crate::run::snapshot::{decode, encode, ensure};
 use crate::select::kept_products::{Against, BlockProducts};
 use crate::select::refit::Outputs;
 
-/// Room for rounding in a bound that must hold.
+/// Factor for rounding in a bound that must hold.
 const MARGIN: f64 = 1.0 + 1e-9;
-/// Features looked at for company when products are computed.
+/// How far ahead features are searched whose products can be computed together.
 const LOOK_AHEAD: usize = 16;
-/// Newcomers whose products are computed together; more would be computed in vain, as the bound
-/// settles most of them by their turn.
+/// Newcomers whose products are computed together. More would be wasted: the bound drops most of
+/// them by their turn.
 const GROUP: usize = 4;
-/// Share of the room under the bound that the distance may take once it has been shortened.
+/// Share of the margin under the limit that the distance may take after an update.
 const SHARE: f64 = 0.5;
-/// Bounds that may fail before the gradient is brought up to date for columns whose products are
-/// cheap.
+/// Bounds that may fail for columns with cheap products before the gradient is updated.
 const PATIENCE: usize = 64;
 
 pub(super) struct GramEvaluator {
@@ -42,9 +41,9 @@ pub(super) struct GramEvaluator {
     block: Block,
     /// An older gradient of each output, once the kept set is full.
     lagged: Vec<LaggedGradient>,
-    /// Counts the changes of the lagged.
+    /// Counts the changes of the lagged gradients.
     version: u64,
-    /// Bounds that failed since then and were left at that.
+    /// Bounds that failed since the last update.
     failed_bounds: usize,
 }
 
@@ -55,18 +54,18 @@ struct State {
     xy: Vec<f64>,
 }
 
-/// What is known of the block under way.
+/// Products and slopes of the current block.
 #[derive(Default)]
 struct Block {
     products: BlockProducts,
-    /// Products of the newcomer under consideration.
+    /// Products of the current newcomer with the kept columns and with the targets.
     newcomer: Vec<f64>,
     newcomer_xy: Vec<f64>,
     /// `G w` of each output.
     gw: Vec<Vec<f64>>,
-    /// The last bound that was tried: step length and least weight.
+    /// Step length and least coefficient of the last bound that was tried.
     tried: Option<(f64, f64)>,
-    /// Products of the block's features with the lagged, and of which version.
+    /// Slopes of the features at the lagged gradients, each with the version of these.
     lagged_slopes: Vec<Option<(u64, f64)>>,
 }
 
@@ -86,7 +85,7 @@ impl GramEvaluator {
         self.state.gram.times(&model.coefficients(w, c))
     }
 
-    /// How far the predictions are from the lagged', at most.
+    /// Upper bound of the distance of the predictions from those of the lagged gradients.
     fn distance(&self, model: &Model) -> f64 {
         let of = |(c, gradient): (usize, &LaggedGradient)| {
             gradient.distance(&model.coefficients(&model.w, c), &self.block.gw[c])
@@ -94,7 +93,7 @@ impl GramEvaluator {
         self.lagged.iter().enumerate().map(of).sum()
     }
 
-    /// The newcomer's total slope at the lagged.
+    /// The newcomer's slope at the lagged gradients, summed over outputs.
     fn lagged_slope(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
         if let Some((version, old)) = self.block.lagged_slopes[t]
             && version == self.version
@@ -106,7 +105,7 @@ impl GramEvaluator {
         old
     }
 
-    /// The slope at lagged that may be older still: a guess, not a bound.
+    /// A slope that may be of an even older version: a guess, not a bound.
     fn likely_slope(&mut self, model: &Model, t: usize, x: &Feature<'_>) -> f64 {
         match self.block.lagged_slopes[t] {
             Some((_, old)) => old,
@@ -114,7 +113,7 @@ impl GramEvaluator {
         }
     }
 
-    /// Brings the lagged so near that about `room` is left of the distance.
+    /// Updates the lagged gradients until the distance is about `room`.
     fn catch_up(&mut self, model: &Model, room: f64) {
         self.version += 1;
         let count = self.lagged.len();
@@ -124,8 +123,8 @@ impl GramEvaluator {
         }
     }
 
-    /// Loads the products of `features[t]`, together with those of the next ones that the bound
-    /// will not settle either.
+    /// Loads the products of `features[t]`, and computes those of the next features that the bound
+    /// will probably not drop.
     fn load_products(&mut self, model: &Model, t: usize, features: &[Feature<'_>]) {
         let mut products = std::mem::take(&mut self.block.products);
         let y = std::mem::take(&mut self.y);
@@ -196,11 +195,11 @@ impl Evaluator for GramEvaluator {
             return true;
         }
         if old >= limit {
-            // It most likely comes in: its products will be needed.
+            // It most likely enters: its products will be needed.
             return false;
         }
         if self.block.products.has(t, x) && self.failed_bounds < PATIENCE {
-            // Its products are there or cheap: a sharper bound would cost more.
+            // Its products are computed already or cheap: a sharper bound would cost more.
             self.failed_bounds += 1;
             return false;
         }

@@ -1,25 +1,25 @@
-//! A gradient of the squared loss that is brought up to date a few columns at a time.
+//! A gradient of the squared loss that lags behind and is updated a few columns at a time.
 //!
 //! ```text
-//! r = X_S a - y  at coefficients a          slope of a newcomer now:  <x, r> + <x, X_S (w - a)>
+//! r = X_S a - y  at coefficients a     slope of a newcomer now:  <x, r> + <x, X_S (w - a)>
 //! |slope now| <= |<x, r>| + |x| |X_S (w - a)|,   the last length from the Gram
 //! ```
 //!
-//! After a substitution one weight moves a lot and the others a little, so adding the one or two
-//! columns that moved most to `r` makes the bound sharp again: `2 n` flops each, where a fresh
-//! gradient takes `2 n k`.
+//! After a substitution one coefficient has moved a lot and the others a little. Adding the one or
+//! two columns that moved most to `r` makes the bound sharp again: `2 n` flops each, where a new
+//! gradient takes `2 n k`. Memory: one or two vectors per output.
 
 use super::Model;
 use crate::data::column::Column;
 use crate::numeric::kernel;
 use crate::numeric::linalg::Square;
 
-/// Columns added one by one after which all are added anew, so that rounding does not pile up.
+/// After this many added columns the gradient is computed anew, so that rounding does not add up.
 const MOST: usize = 1000;
 
 /// The gradient of one output at older coefficients.
 pub(super) struct LaggedGradient {
-    /// `X_S a - y`, and the same times the sample coefficients where there are any.
+    /// `X_S a - y`, and the same times the sample weights where there are any.
     residual: Vec<f64>,
     scaled: Option<Vec<f64>>,
     /// `a` by slot, and `G a`.
@@ -95,7 +95,7 @@ impl LaggedGradient {
         self.scale(model);
     }
 
-    /// Takes off the column in `slot`, which is about to go.
+    /// Removes the column in `slot` from the residual, before it leaves the kept set.
     pub(super) fn remove(&mut self, model: &Model, slot: usize) {
         let column = &model.kept.slots()[slot];
         model.frame.add_prediction(&[column], &[-self.a[slot]], &mut self.residual);
@@ -103,7 +103,7 @@ impl LaggedGradient {
         self.scale(model);
     }
 
-    /// A column came into `slot`, with weight 0 here.
+    /// A column was added, with a coefficient of 0 here.
     pub(super) fn inserted(&mut self, gram: &Square, slots: usize) {
         self.a.resize(slots, 0.0);
         self.ga = gram.times(&self.a);

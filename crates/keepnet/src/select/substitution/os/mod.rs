@@ -6,16 +6,18 @@
 //! arrival x_j, not kept:   u = X_S w,  g = dL/du
 //!   w_S = w_S - (eta / m) X_S'g
 //!   w_j = - eta x_j'g,  S = S + {j}
-//!   |S| > k:  let go the feature of least |w|; the newcomer where it ties
+//!   |S| > k:  the feature of least |w| goes; the newcomer where it ties
 //! ```
 //!
-//! Settings `eta` and `m` as in the paper; `eta=c/L` is `c` over the largest eigenvalue of the
-//! kept set's Gram; `eta=auto` asks for nothing (`automatic_step.rs`). With explicit steps the result is
-//! that of the plain recurrence to rounding, whatever the block: the squared loss is worked in
-//! blocks through the Gram (`gram_evaluator.rs`), the others by one fused pass (`pass_evaluator.rs`).
+//! Settings `eta` and `m` are as in the paper; `eta=c/L` is `c` over the largest eigenvalue of the
+//! kept set's Gram; `eta=auto` needs no choice (`automatic_step.rs`). With explicit steps the
+//! result is that of the plain recurrence within rounding, whatever the block. The squared loss
+//! takes blocks through the Gram (`gram_evaluator.rs`), the others one fused pass
+//! (`pass_evaluator.rs`).
 //!
-//! Cost: `2 n k` flops an arrival for the squared loss, or `2 n` where an older gradient proves
-//! that it goes; `4 n k` in one pass for the others. Memory: `k` columns and `O(n + k^2)`.
+//! Cost: `2 n k` flops per arrival for the squared loss, or `2 n` where an older gradient shows
+//! that the newcomer cannot enter; `4 n k` in one pass for the others. Memory: `k` columns and
+//! `O(n + k^2)`.
 
 mod automatic_step;
 mod evaluator;
@@ -61,11 +63,11 @@ pub struct Os {
     start: Vec<(Option<FeatureId>, Vec<f64>)>,
 }
 
-/// What a result says after steps too long for the columns.
+/// The warning after steps that were too long for the columns.
 pub(super) const DIVERGED: &str =
     "the weights diverged: eta is too large for these columns; use eta=auto";
 
-/// What a checkpoint holds.
+/// The state in a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct State {
     kept: KeptSet,
@@ -93,7 +95,7 @@ impl Os {
         })
     }
 
-    /// Starts with an empty kept set and slopes computed by what `evaluator` makes.
+    /// Starts with an empty kept set and the evaluator that `evaluator` makes.
     pub(super) fn with(
         params: OsParams,
         problem: &Problem,
@@ -133,7 +135,7 @@ impl Os {
             let name = &covariate.name;
             return Err(Error::Data(format!("covariate {name:?} is constant; leave it out")));
         }
-        // The covariate goes the way of a pinned feature that arrives before all others.
+        // A covariate is treated as a pinned feature that arrives before all others.
         let raw = crate::data::block::RawColumn {
             id: FeatureId::default(),
             name: covariate.name.clone(),
@@ -167,7 +169,7 @@ impl Os {
         }
     }
 
-    /// Whether a weight is no number any more.
+    /// Whether a coefficient is not finite.
     pub(super) fn diverged(&self) -> bool {
         !self.model.w.iter().all(|w| w.is_finite())
     }
@@ -185,7 +187,7 @@ impl Os {
     }
 }
 
-/// Squared Euclidean distance of two sets of coefficients by feature.
+/// Squared Euclidean distance of two sets of coefficients, matched by feature.
 fn distance(a: &[(Option<FeatureId>, Vec<f64>)], b: &[(Option<FeatureId>, Vec<f64>)]) -> f64 {
     let square = |w: &[f64]| w.iter().map(|w| w * w).sum::<f64>();
     let mut sum = 0.0;
@@ -205,7 +207,7 @@ impl ColumnSelector for Os {
         for t in 0..block.features.len() {
             out.push(self.arrival(t, &block.features)?);
         }
-        // A step that the user chose may be too long, of which the result warns; this one may not.
+        // A step that the user chose may be too long: a warning. An automatic one may not.
         if self.params.eta == Eta::Auto && self.diverged() {
             return Err(Error::overflow("the weights"));
         }

@@ -13,9 +13,9 @@ pub(in crate::select::substitution) struct Model {
     pub(in crate::select::substitution) frame: Frame,
     pub(in crate::select::substitution) outputs: Outputs,
     pub(in crate::select::substitution) kept: KeptSet,
-    /// Weight of a slot in output `c` at `slot * outputs + c`.
+    /// Coefficient of a slot in output `c` at `slot * outputs + c`.
     pub(in crate::select::substitution) w: Vec<f64>,
-    /// Intercepts on centred columns; stay 0 for the squared loss, whose target is centred.
+    /// Intercepts on centred columns; 0 for the squared loss, whose target is centred.
     pub(in crate::select::substitution) b: Vec<f64>,
     pub(in crate::select::substitution) pinned: usize,
     /// When a slot's column last changed, on `clock`.
@@ -37,12 +37,12 @@ impl Model {
         self.frame.centred() && self.outputs.kind != LossKind::Squared
     }
 
-    /// Weights of output `c` by slot.
+    /// Coefficients of output `c` by slot.
     pub(in crate::select::substitution) fn coefficients(&self, w: &[f64], c: usize) -> Vec<f64> {
         w.iter().skip(c).step_by(self.count()).copied().collect()
     }
 
-    /// Puts a newcomer into a new slot or in the place of `out`.
+    /// Puts a newcomer into a new slot or into slot `out`, and gives the column that was there.
     pub(in crate::select::substitution) fn insert(
         &mut self,
         feature: &Feature<'_>,
@@ -63,7 +63,7 @@ impl Model {
         Ok(evicted)
     }
 
-    /// The least total size of an unpinned slot, and the slot of the latest feature that has it.
+    /// The least size of an unpinned slot, and the slot of the latest feature that has it.
     pub(in crate::select::substitution) fn least(
         &self,
         size: impl Fn(usize) -> f64,

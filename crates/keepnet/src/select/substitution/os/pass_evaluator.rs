@@ -1,8 +1,8 @@
 //! Losses other than squared: prediction, gradient and the kept set's slopes in one pass.
 //!
-//! Where the kept set fits the last cache two passes over it are as fast, and are taken. Beyond,
+//! Where the kept set fits into the last cache, two passes over it are as fast. Where it does not,
 //! rows are taken in chunks: the chunk's prediction, its gradient, and its share of every kept
-//! column's slope, so each kept column is read from memory once an arrival and not twice. Chunks
+//! column's slope. So each kept column is read from memory once per arrival and not twice. Chunks
 //! have a fixed size and their shares are added in order, so threads change no digit.
 
 use rayon::prelude::*;
@@ -18,16 +18,16 @@ use crate::numeric::products::{Dense, combine, cross};
 use crate::run::snapshot::{decode, encode, ensure};
 use crate::select::refit::Outputs;
 
-/// Bytes of the kept set from which on one pass pays: below it stays in the last cache.
+/// Bytes of the kept set above which one pass is faster: below, it stays in the last cache.
 const LARGE: u64 = 24 << 20;
 /// Rows that one thread works through at a time.
 const CHUNK: usize = 2048;
 
 pub(super) struct PassEvaluator {
     state: State,
-    /// Gradient of each output at the current coefficients, with sample coefficients.
+    /// Gradient of each output at the current coefficients, with sample weights.
     g: Vec<Vec<f64>>,
-    /// Predictions of the last trial, taken over if it is accepted.
+    /// Predictions of the last trial, used if it is accepted.
     tried: Vec<Vec<f64>>,
 }
 
@@ -53,7 +53,7 @@ impl PassEvaluator {
     }
 }
 
-/// Offset, intercept and what centring takes off, before any column is added.
+/// Starts a prediction: offset, intercept, and the shift by the means of the columns.
 fn start(model: &Model, w: &[f64], b: &[f64], c: usize, u: &mut Vec<f64>) {
     u.clear();
     match &model.outputs.offset {
@@ -83,8 +83,8 @@ fn gradient(
     model.outputs.loss.slopes(u, &model.outputs.y[c][rows], weight, g);
 }
 
-/// Products of the columns with one vector, where threads share the rows: each chunk adds to its
-/// own sums, which are then added in order.
+/// Products of the columns with one vector over a chunk of rows. The sums of the chunks are then
+/// added in order.
 fn products(columns: &Dense<'_>, count: usize, first: usize, g: &[f64]) -> Vec<f64> {
     let mut lanes = vec![Lanes::default(); count];
     columns.add_products(first..first + g.len(), &[g], &mut lanes);
@@ -141,8 +141,8 @@ pub(in crate::select) fn newcomer_slopes(
     g.iter().zip(sums).map(|(g, sum)| x.column().dot(g) / total - mean * sum).collect()
 }
 
-/// Slopes of the kept set from its raw products with one gradient, whose sum is `sum`, into every `count`th place
-/// of `out` from `c` on.
+/// Slopes of the kept set from its raw products with the gradient of output `c`, whose sum is
+/// `sum`, into `out[slot * outputs + c]`.
 pub(in crate::select) fn kept_slopes(
     model: &Model,
     raw: &[f64],
@@ -212,7 +212,7 @@ impl Evaluator for PassEvaluator {
             g.resize(n, 0.0);
             let fresh = self.state.fresh;
             let raw = if !fresh && columns.iter().all(Column::is_dense) {
-                // The buffer is reused: a fresh one an arrival would cost its page faults.
+                // The buffer is reused: a new one per arrival would cost its page faults.
                 let u = &mut self.state.u[c];
                 start(model, &model.w, &model.b, c, u);
                 dense_slopes(model, &columns, &w, c, u, g)
@@ -228,7 +228,7 @@ impl Evaluator for PassEvaluator {
                 cross(&columns, &[g], &mut raw);
                 raw
             };
-            // Without an intercept nothing asks for the sum.
+            // Without an intercept the sum is not needed.
             let sum = if model.frame.centred() { kernel::sum(&self.g[c]) } else { 0.0 };
             let total = model.frame.weight_sum();
             kept_slopes(model, &raw, sum, c, &mut out.kept);
@@ -238,7 +238,7 @@ impl Evaluator for PassEvaluator {
     }
 
     fn surely_below(&mut self, _: &Model, _: usize, _: &Feature<'_>, _: f64, _: f64) -> bool {
-        // The gradient is at hand anyway: the exact slope is as cheap as a bound.
+        // The gradient is there anyway, so the exact slope is as cheap as a bound.
         false
     }
 

@@ -10,11 +10,11 @@ use crate::numeric::lanczos::largest_eigenvalue;
 use crate::select::ties::above;
 use crate::select::{Outcome, Reason, Verdict};
 
-/// Estimates of the largest eigenvalue of the kept set's curvature, an entry an output.
+/// Estimates of the largest eigenvalue of the kept set's curvature, one per output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StepRule {
     pub(super) largest: Vec<f64>,
-    /// The vector of the automatic rule's power steps; 0 is an entry to come.
+    /// The vectors of the automatic rule's power steps; an entry of 0 is not set yet.
     pub(super) vectors: Vec<Vec<f64>>,
     pub(super) floor: f64,
     stale: bool,
@@ -22,13 +22,13 @@ pub(super) struct StepRule {
 
 impl StepRule {
     pub(super) fn new(eta: Eta, kind: LossKind, outputs: usize) -> Self {
-        // c/L uses the Gram itself, the same for every output.
+        // `c/L` uses the Gram, which is the same for every output.
         let count = if eta == Eta::Auto { outputs } else { 1 };
         let floor = if kind == LossKind::Squared { 1.0 } else { 0.05 };
         Self { largest: vec![1.0; count], vectors: vec![Vec::new(); count], floor, stale: true }
     }
 
-    /// Whether a rule that was read back can go on where `new` began, with `held` columns.
+    /// Whether a rule from a checkpoint fits the run of `new` with `held` columns.
     pub(super) fn fits(&self, new: &Self, held: usize) -> bool {
         self.largest.len() == new.largest.len()
             && self.vectors.len() == new.vectors.len()
@@ -43,7 +43,7 @@ impl StepRule {
         self.stale = true;
     }
 
-    /// A slot holds another column.
+    /// The column of a slot was replaced.
     pub(super) fn slot_replaced(&mut self, slot: usize) {
         for vector in &mut self.vectors {
             vector[slot] = 0.0;
@@ -53,7 +53,7 @@ impl StepRule {
 }
 
 impl Os {
-    /// `eta` now; for `c/L` the eigenvalue is brought up to date where the kept set changed.
+    /// The current `eta`; for `c/L` the eigenvalue is computed anew after the kept set changed.
     fn eta(&mut self) -> f64 {
         let c = match self.params.eta {
             Eta::Fixed(eta) => return eta,
@@ -126,7 +126,7 @@ impl Os {
         }
     }
 
-    /// Puts the newcomer in with weight `w`, in the place of `out` where there is one.
+    /// Adds the newcomer with coefficients `w`, in place of slot `out` where there is one.
     pub(super) fn insert(
         &mut self,
         feature: &Feature<'_>,

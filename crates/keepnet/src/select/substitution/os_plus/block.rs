@@ -1,10 +1,10 @@
-//! Goes through a block feature by feature, with the heavy products computed ahead.
+//! Decides on a block feature by feature, with the costly products computed ahead.
 //!
-//! Marginals come with the block, computed when its columns were checked; once the residual
-//! changed, those of the next features are computed anew on all threads. Products with the kept
-//! set are computed for several promising features at once, old marginals telling which. Both are
-//! only ever brought forward: at a feature's turn the numbers are those that computing them then
-//! would give, digit for digit.
+//! Marginals come with the block, computed when its columns were checked. After the residual has
+//! changed, the marginals of the next features are computed anew on all threads. Products with the
+//! kept set are computed for several promising features at once, chosen by older marginals.
+//! Computing ahead changes no digit: at a feature's turn its numbers are the same as if they were
+//! computed then.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::numeric::inner_product::Frame;
 use crate::select::kept_products::{Against, BlockProducts, GROUP};
 use crate::select::{Marginal, Outcome, Reason, Verdict};
 
-/// Marginals that threads compute ahead just after the residual changed, and at most.
+/// How many marginals threads compute ahead: right after the residual changed, and at most.
 const AHEAD: (usize, usize) = (8, 128);
 
 pub(super) fn offer_block(
@@ -56,7 +56,7 @@ pub(super) fn offer_block(
     Ok(())
 }
 
-/// Marginals of the features to come, each with the version of the residual it is for.
+/// Marginals of the block's features, each with the version of the residual that it is for.
 struct Ahead {
     version: u64,
     width: usize,
@@ -81,7 +81,7 @@ impl Ahead {
             return;
         }
         let parallel = rayon::current_num_threads() > 1;
-        // One thread gains nothing by computing what the next substitution may undo.
+        // With one thread, computing ahead is wasted if the next substitution undoes it.
         let end = if parallel { features.len().min(t + self.width) } else { t + 1 };
         self.width = AHEAD.1.min(2 * self.width);
         let one = |(feature, out): (&Feature<'_>, &mut (u64, Option<Marginal>))| {
@@ -96,7 +96,7 @@ impl Ahead {
     }
 }
 
-/// The feature at `t` and the next ones that would be tested too, by what is known of them.
+/// The feature at `t` and the next ones that will probably be tested too, by their latest marginals.
 fn promising(
     core: &dyn Core,
     features: &[Feature<'_>],

@@ -1,23 +1,23 @@
-//! A curved loss along one column, evaluated and not modelled.
+//! The exact value of a curved loss along one column, in place of its quadratic model.
 //!
-//! The quadratic model of the loss is good where a column touches many rows a little, and bad
-//! where it touches few rows much: a row that the model is sure of has next to no curvature, so
-//! a rare feature seems to cost nothing to remove, or to promise more than the loss can give.
-//! Following the true loss along the column costs a look at its rows. Where nearly all of them
-//! have one value, as the zeros of a sparse column, these feel its mean only, so little that their
-//! quadratic model is exact enough. Which value that is does not hang on where zero is: a shift of
-//! the column changes nothing.
+//! The quadratic model is good where a column changes many margins a little, and bad where it
+//! changes few margins a lot. A row with a large margin has almost no curvature, so a rare feature
+//! seems to cost nothing to remove, or to gain more than the loss can fall. The exact loss along
+//! the column costs one pass over its rows. Where nearly all rows have one value, such as the zeros
+//! of a sparse column, only the column's mean moves these rows; for them the quadratic model is
+//! exact enough. The common value need not be 0: a shift of the column changes nothing.
 
 use crate::data::column::Column;
 use crate::loss::Loss;
 
-/// Share of the hoped-for fall of the loss at which the quadratic model is confirmed.
+/// Share of the modelled fall of the loss at which the quadratic model is confirmed.
 const CONFIRMED: f64 = 0.9;
 const STEPS: usize = 8;
-/// Share of the rows, by weight, that one value must have: not one that small counts come to.
+/// Share of the rows, by sample weight, that a common value must have. No ratio of small counts is
+/// equal to it, so that rounding decides nothing.
 const COMMON: f64 = 0.9017;
 
-/// One output's state that a line runs through.
+/// The state of one output, from which lines start.
 pub(super) struct OutputState<'a> {
     pub(super) loss: &'a dyn Loss,
     pub(super) u: &'a [f64],
@@ -36,9 +36,9 @@ pub(super) struct OutputState<'a> {
 /// The loss along one column, from the current prediction.
 pub(super) struct LossLine<'a> {
     loss: &'a dyn Loss,
-    /// Centred value, margin, target and weight of the rows that are followed.
+    /// Centred value, margin, target and sample weight of the rows that are evaluated exactly.
     rows: Vec<(f64, f64, f64, f64)>,
-    /// Centred value of the others, and the sums of their slopes and curvatures.
+    /// Centred value of the other rows, and the sums of their slopes and curvatures.
     common: f64,
     off_g: f64,
     off_d: f64,
@@ -46,8 +46,8 @@ pub(super) struct LossLine<'a> {
     start: f64,
 }
 
-/// The value of nearly all rows, where there is one: the majority vote of Boyer and Moore, by
-/// weight, and a count. Rows that the column does not store are zeros.
+/// The value of nearly all rows, where there is one: the majority vote of Boyer and Moore by sample
+/// weight, then a count. Rows that the column does not store are zeros.
 fn common(state: &OutputState<'_>, x: Column<'_>) -> Option<f64> {
     let weight = |i: usize| state.weight.map_or(1.0, |v| v[i]);
     let mut stored = 0.0;
@@ -97,14 +97,14 @@ impl<'a> LossLine<'a> {
             }
         }
         if common.is_none() {
-            // What rounding left of the sums belongs to no row.
+            // No rows are left, only rounding.
             (off_g, off_d) = (0.0, 0.0);
         }
         let common = common.map_or(0.0, |value| value - mean);
         Self { loss: state.loss, rows, common, off_g, off_d, total: state.total, start }
     }
 
-    /// Change of the loss at `t` times the column, its slope and curvature there, over W.
+    /// Change of the loss at `t` times the column, and slope and curvature there, divided by W.
     fn at(&self, t: f64) -> (f64, f64, f64) {
         let shift = self.common * t;
         let mut sums = (
@@ -119,13 +119,13 @@ impl<'a> LossLine<'a> {
         (sums.0 / self.total, sums.1 / self.total, sums.2 / self.total)
     }
 
-    /// Rise of the penalised loss if a weight `w` on the column became 0.
+    /// Rise of the penalised loss if the coefficient `w` of the column became 0.
     pub(super) fn removal(&self, w: f64, ridge: f64) -> f64 {
         self.at(-w).0 - 0.5 * ridge * w * w
     }
 
-    /// How far the penalised loss can fall along the column, searched from the step
-    /// `slope / curve` of the quadratic model; no further once that much is confirmed.
+    /// How far the penalised loss can fall along the column. The search starts at the step
+    /// `slope / curve` of the quadratic model and ends once its fall is confirmed.
     pub(super) fn fall(&self, slope: f64, curve: f64, ridge: f64) -> f64 {
         let enough = CONFIRMED * 0.5 * slope * (slope / curve);
         let mut t = slope / curve;
@@ -137,7 +137,7 @@ impl<'a> LossLine<'a> {
                 break;
             }
             let (slope_here, curve_here) = (slope_here + ridge * t, curve_here + ridge);
-            // The minimum lies on the side that the slope points to, between what was seen.
+            // The slope tells on which side of `t` the minimum lies.
             if slope_here * slope.signum() > 0.0 {
                 high = t.abs()
             } else {
@@ -150,9 +150,9 @@ impl<'a> LossLine<'a> {
         best
     }
 
-    /// Whether a fall is as good as the quadratic model's promise.
-    pub(super) fn confirmed(fall: f64, hoped: f64) -> bool {
-        fall >= CONFIRMED * hoped
+    /// Whether a fall confirms the fall of the quadratic model.
+    pub(super) fn confirmed(fall: f64, modelled: f64) -> bool {
+        fall >= CONFIRMED * modelled
     }
 }
 

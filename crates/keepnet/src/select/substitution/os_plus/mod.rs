@@ -1,24 +1,25 @@
 //! Fully corrective online substitution: the default on a stream of features.
 //!
 //! The kept set is always at its optimum, so the gradient is constant between substitutions and
-//! a feature that is let go costs one dot product. Decisions compare exact changes of the loss,
-//! not sizes of coefficients:
+//! a rejected feature costs one dot product. Decisions compare exact changes of the loss and not
+//! sizes of coefficients:
 //!
 //! ```text
 //! arrival x:   a = -slope of the loss in x,   h = its curvature
-//!   full and a^2 / h < theta thr              let go
+//!   full and a^2 / h < theta thr              dropped
 //!   gain = a^2 / schur(x)                     exact fall of the loss if x joined
 //!   loss_i = (w_i - d_i a / schur)^2 / (A_ii + d_i^2 / schur)    exact rise if i left afterwards
 //!   min loss_i < gain                         x takes the place of i
 //! ```
 //!
 //! with `A` the inverse curvature of the kept set, `d = A <X_S, x>` and `thr` the least gain that
-//! could matter. `theta` allows for columns whose correlation with the kept set hides a large
-//! exact gain: `auto` is half the first percentile of schur / h over the tests so far.
+//! can lead to a substitution. A column that is correlated with the kept set may have a small
+//! `a^2 / h` and a large exact gain; `theta` allows for that. `auto` is half the first percentile of
+//! schur / h over the tests so far.
 //!
-//! Cost: one pass over a column that is let go; `2 n (k + reserve)` flops for a full test; memory
+//! Cost: one pass over a rejected column; `2 n (k + reserve)` flops for a full test; memory
 //! `k + reserve` columns and `O(n + (k + reserve)^2)`. This is ours, built on Algorithm 1 of Yang,
-//! Fujimaki, Kusumura, Liu, KDD 2016; see `docs/methods.md` for what it buys.
+//! Fujimaki, Kusumura, Liu, KDD 2016; `docs/methods.md` compares them.
 
 mod block;
 mod curved;
@@ -73,30 +74,30 @@ impl OsPlusParams {
     }
 }
 
-/// What the two forms of the method share with the walk over a block.
+/// What `block.rs` needs of the two forms of the method, squared and curved.
 trait Core: Send + Sync {
     fn kept(&self) -> &KeptSet;
-    /// The vector whose product with a column is the greater part of its marginal.
+    /// The vector whose product with a column is the costly part of its marginal.
     fn probe(&self) -> Option<&[f64]> {
         None
     }
-    /// Strength of a newcomer against the current residual, given its product with the probe
-    /// where that is known; pure, so it can be computed ahead.
+    /// Strength of a newcomer against the current residual, given its product with the probe where
+    /// there is one. It changes no state, so it can be computed ahead.
     fn marginal(&self, feature: &Feature<'_>, product: Option<f64>) -> Marginal;
-    /// Whether as many features are kept as may be, so that a newcomer must beat one of them.
+    /// Whether the kept set is full, so that a newcomer must replace a kept feature.
     fn full(&self) -> bool;
     /// Whether the marginal alone shows that the newcomer cannot enter.
     fn rejects(&self, marginal: &Marginal) -> bool;
-    /// A closer look at one that was not rejected; it may sharpen the marginal.
+    /// A closer test of a newcomer that was not rejected; it may correct the marginal.
     fn confirms(&self, feature: &Feature<'_>, marginal: &mut Marginal) -> bool {
         let _ = (feature, marginal);
         true
     }
-    /// Row coefficients of the products a full test needs, one set an output or one for all.
+    /// Row weights of the products in a full test: one set per output, or one for all.
     fn scales(&self) -> Vec<Option<&[f64]>>;
-    /// Targets whose products a full test needs too.
+    /// Targets whose products a full test needs as well.
     fn targets(&self) -> Vec<&[f64]>;
-    /// Changes whenever marginals computed before no longer hold.
+    /// Changes whenever earlier marginals become invalid.
     fn version(&self) -> u64;
     /// When the products with a slot's column last changed, on the clock of [`Core::clock`].
     fn changed_at(&self, slot: usize) -> u64;
@@ -155,7 +156,7 @@ impl OsPlus {
         let core: Box<dyn Core> = if kind == LossKind::Squared {
             fitted::check_k(params.k, n)?;
             reserve = params.reserve;
-            // Past half the rows the model would chase noise, unless k alone is past it.
+            // With more columns than half the rows the model would fit noise.
             let most = (n / 2).saturating_sub(params.k);
             if reserve > most {
                 warnings.push(format!("the reserve was lowered to {most}: half the rows bound it"));

@@ -1,4 +1,4 @@
-//! The losses whose curvature moves: squared hinge, logistic, squared epsilon-insensitive.
+//! The losses whose curvature changes: squared hinge, logistic, squared epsilon-insensitive.
 //!
 //! Each output has its own model `(w, b)` and inverse curvature
 //!
@@ -6,15 +6,15 @@
 //! H = [X_S, 1]' D [X_S, 1] / W + ridge,   ridge_j = 1e-2 x_j'x_j / W (none on the intercept)
 //! ```
 //!
-//! kept as one swept matrix. After a swap the coefficients of the quadratic model are taken, then a
-//! safeguarded Newton step at the fresh gradient; a swap that does not lower the penalised loss
-//! is taken back, so the loss never rises. `D` is renewed once the curvature has drifted by
-//! more than [`DRIFT`]; until then a swap costs `O(n k)` and not `O(n k^2)`.
+//! kept as one swept matrix. After a swap the coefficients come from the quadratic model, followed
+//! by a safeguarded Newton step at the new gradient. A swap that does not lower the penalised loss
+//! is undone, so the loss never rises. `D` is computed anew once the curvature has drifted by more
+//! than [`DRIFT`]; until then a swap costs `O(n k)` and not `O(n k^2)`.
 //!
-//! The quadratic model misjudges rare columns (`line.rs` says why). A newcomer that passes the
-//! first test is followed along its own line: if the loss falls by less than promised, its
-//! curvature is raised to the one that would have promised just that. The cost of removing the
-//! cheapest slots is corrected likewise, by the true rise over the modelled one.
+//! The quadratic model misjudges rare columns (`loss_line.rs` says why). For a newcomer that passes
+//! the first test the exact loss along its column is computed. If it falls by less than the model
+//! says, the curvature is raised until the model agrees. The cost of removing the cheapest slots is
+//! corrected in the same way, by the exact rise over the modelled one.
 
 mod newton;
 mod removal;
@@ -38,8 +38,8 @@ use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
 /// Relative change of the curvature after which it is computed anew.
 const DRIFT: f64 = 0.05;
 const COLLINEAR: f64 = 1e-8;
-/// Share of a gain within which a newcomer ties with a kept column, as its copy does, and stays out:
-/// rounding must not decide.
+/// Share of a gain within which a newcomer ties with a kept column and stays out. A copy of a kept
+/// column ties with it, and rounding must not decide.
 const TIE: f64 = 1e-9;
 const HALVINGS: usize = 12;
 
@@ -48,7 +48,7 @@ pub(super) struct Curved {
     ridge: f64,
     frame: Frame,
     outputs: Outputs,
-    /// What a slot's removal costs over what the model says, where it was looked at.
+    /// Exact over modelled cost of removing each slot, where it was computed.
     factors: Vec<Option<f64>>,
     state: State,
 }
@@ -116,7 +116,7 @@ impl Curved {
         for covariate in &problem.covariates {
             new.add_covariate(covariate)?;
         }
-        // Intercept and covariates alone, to the optimum.
+        // Fits intercept and covariates.
         for _ in 0..20 {
             new.evaluate()?;
             (0..new.state.models.len()).for_each(|c| new.newton_step(c));
@@ -147,7 +147,8 @@ impl Curved {
         self.base() + self.state.kept.len()
     }
 
-    /// The quadratic model's coefficients and inverse with a newcomer in and, perhaps, a slot out.
+    /// Moves coefficients and inverse of the quadratic model: adds a newcomer and removes slot `out`
+    /// where there is one.
     fn move_models(&mut self, size: usize, test: &[Tested], out: Option<usize>) {
         let base = self.base();
         let mut scratch = Vec::new();
@@ -186,7 +187,7 @@ impl Curved {
         self.state.threshold = self.cheapest(rise).map_or(f64::INFINITY, |(rise, _)| rise);
     }
 
-    /// The slot whose loss is least once the newcomer is in, where that is below `gain`.
+    /// The slot whose removal costs least after the newcomer joined, where that is below `gain`.
     fn weakest(&mut self, test: &[Tested], gain: f64) -> Option<usize> {
         let loss = |here: &Self, slot: usize| {
             let at = here.base() + slot;
@@ -199,7 +200,7 @@ impl Curved {
         self.cheapest(loss).filter(|(loss, _)| *loss < gain * (1.0 - TIE)).map(|(_, slot)| slot)
     }
 
-    /// What each output says of a newcomer; `None` where it adds nothing new.
+    /// The newcomer in each output; `None` where it is collinear with the kept set.
     fn tested(
         &self,
         feature: &Feature<'_>,
@@ -222,13 +223,13 @@ impl Curved {
             d.iter_mut().for_each(|d| *d = -*d);
             let schur = curve - crate::numeric::kernel::dot(&cross, &d);
             let ridge = self.ridge_of(&feature.stats, false);
-            // The ridge alone keeps the complement positive; below it is rounding.
+            // The ridge keeps the complement positive; anything below it is rounding.
             (schur > COLLINEAR * ridge.max(curve)).then(|| Tested { v: slope / schur, d, schur })
         };
         (0..count).map(one).collect()
     }
 
-    /// Takes a newcomer in, perhaps in the place of a slot, and corrects the coefficients.
+    /// Adds a newcomer, in place of slot `out` where there is one, and corrects the coefficients.
     fn enter(
         &mut self,
         feature: &Feature<'_>,
@@ -256,7 +257,7 @@ impl Curved {
         Ok(evicted)
     }
 
-    /// Swaps `out` for the newcomer if that lowers the loss; the slot's old column if it did.
+    /// Replaces slot `out` by the newcomer if that lowers the loss; gives the old column if it did.
     fn swap(&mut self, feature: &Feature<'_>, test: &[Tested], out: usize) -> Result<Option<Kept>> {
         let (before, models) = (self.total_value(), self.state.models.clone());
         let evicted = self.enter(feature, test, Some(out))?;
@@ -270,7 +271,7 @@ impl Curved {
         Ok(None)
     }
 
-    /// After the model changed: curvature where it drifted, threshold, a new version.
+    /// After a change of the model: updates drifted curvatures, threshold and version.
     fn update_after_change(&mut self) -> Result<()> {
         if !self.finite() {
             return Err(Error::overflow("the weights"));
@@ -327,10 +328,10 @@ impl Core for Curved {
         let ridge = self.ridge_of(&feature.stats, false);
         for (c, Along { slope, curve, .. }) in marginal.0.iter_mut().enumerate() {
             let slope = *slope;
-            let hoped = 0.5 * slope * (slope / *curve);
+            let modelled = 0.5 * slope * (slope / *curve);
             let fall = self.loss_line(c, feature).fall(slope, *curve, ridge);
-            if !LossLine::confirmed(fall, hoped) {
-                *curve *= hoped / fall.max(1e-9 * hoped);
+            if !LossLine::confirmed(fall, modelled) {
+                *curve *= modelled / fall.max(1e-9 * modelled);
             }
         }
         !self.rejects(marginal)
@@ -434,9 +435,9 @@ impl Core for Curved {
     }
 }
 
-/// One output's view of a newcomer.
+/// A newcomer in the quadratic model of one output.
 struct Tested {
-    /// Its weight if it joined.
+    /// Its coefficient if it joined.
     v: f64,
     /// `A <X_S, x>`, intercept included.
     d: Vec<f64>,

@@ -1,11 +1,11 @@
-//! What it truly costs to remove a column under a curved loss.
+//! The exact cost of removing a column under a curved loss.
 
 use super::{Curved, Model, TIE};
 use crate::numeric::inner_product::HasColumn;
 use crate::select::substitution::os_plus::loss_line::{LossLine, OutputState};
 
 impl Curved {
-    /// Output `c` along one column.
+    /// The loss of output `c` along one column.
     pub(super) fn loss_line(&self, c: usize, x: &impl HasColumn) -> LossLine<'_> {
         let Model { u, g, d, sum_g, sum_d, .. } = &self.state.models[c];
         let state = OutputState {
@@ -23,7 +23,7 @@ impl Curved {
         LossLine::new(&state, x.values(), self.frame.mean(x.stats()))
     }
 
-    /// How many times the quadratic model's loss a slot's removal truly costs, at least 1.
+    /// Exact cost of removing a slot over the cost in the quadratic model, at least 1.
     pub(super) fn removal_factor(&self, slot: usize) -> f64 {
         let kept = &self.state.kept.slots()[slot];
         let (mean, at) = (self.frame.mean(&kept.stats), self.base() + slot);
@@ -39,8 +39,8 @@ impl Curved {
         if truth > model && model > 0.0 { truth / model } else { 1.0 }
     }
 
-    /// The unpinned slot that costs least to remove, by `quadratic` losses corrected where they
-    /// matter: a slot is looked at closely only while it seems the cheapest.
+    /// The unpinned slot that costs least to remove. The costs of the `quadratic` model are
+    /// corrected only for slots that seem the cheapest.
     pub(super) fn cheapest(
         &mut self,
         quadratic: impl Fn(&Self, usize) -> f64,
@@ -53,8 +53,7 @@ impl Curved {
         });
         loop {
             let least = losses.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0))?;
-            // Copies cost the same to remove but for rounding, which must not decide: the latest
-            // of those that tie goes.
+            // Copies cost the same to remove, within rounding. Of those that tie the latest goes.
             let id = |slot: usize| self.state.kept.slots()[slot].id;
             let near = least.0 + TIE * least.0.abs();
             let ties = (0..losses.len()).filter(|at| losses[*at].0.total_cmp(&near).is_le());

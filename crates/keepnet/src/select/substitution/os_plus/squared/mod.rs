@@ -1,9 +1,9 @@
-//! The squared loss: everything about the kept set stands in one swept Gram matrix.
+//! The squared loss, with the kept set in one swept Gram matrix.
 //!
 //! Indices `0..C` of the matrix are the outputs, `C + slot` the kept columns. Swept over the
-//! model it holds coefficients, residual correlations, Schur complements and the loss at once
-//! ([`Square::sweep`]); a swap is two rank-1 updates. The matrix is built anew from the plain
-//! Gram every 200 changes.
+//! model it contains coefficients, residual correlations, Schur complements and the loss
+//! ([`Square::sweep`]); a swap is two rank-1 updates. The matrix is computed anew from the plain
+//! Gram every 200 changes, so that rounding does not add up.
 
 mod matrix;
 
@@ -24,7 +24,7 @@ use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
 
 use matrix::Swept;
 
-/// A column whose Schur complement is a smaller share of its square adds nothing.
+/// A column whose Schur complement is a smaller share of its square is collinear.
 const COLLINEAR: f64 = 1e-8;
 const SWAPS: usize = 20;
 const REBUILD: u64 = 200;
@@ -33,16 +33,16 @@ pub(super) struct Squared {
     k: usize,
     reserve: usize,
     frame: Frame,
-    // Targets less offset, centred, an entry an output.
+    // Targets minus offset, centred, one per output.
     y: Vec<Vec<f64>>,
     state: State,
 }
 
-/// All that a checkpoint holds.
+/// The state in a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct State {
     kept: KeptSet,
-    // Residuals times the sample coefficients, an entry an output.
+    // Residuals times the sample weights, one per output.
     residual: Vec<Vec<f64>>,
     in_model: Vec<bool>,
     changed_at: Vec<u64>,
@@ -148,7 +148,7 @@ impl Squared {
         self.y.iter().map(dot).collect()
     }
 
-    /// Swaps inside the held columns until none lowers the loss; whether anything changed.
+    /// Swaps columns between model and reserve until no swap lowers the loss; `true` if any did.
     fn improve(&mut self) -> bool {
         let mut changed = false;
         for _ in 0..SWAPS {
@@ -191,7 +191,7 @@ impl Squared {
         let model = self.model();
         let columns: Vec<&Kept> =
             model.iter().map(|slot| &self.state.kept.slots()[*slot]).collect();
-        // The buffers are reused: fresh ones a change would cost their page faults.
+        // The buffers are reused: new ones per change would cost their page faults.
         let mut residual = std::mem::take(&mut self.state.residual);
         residual.resize_with(self.outputs(), Vec::new);
         for (c, r) in residual.iter_mut().enumerate() {
@@ -206,7 +206,7 @@ impl Squared {
         self.state.residual = residual;
     }
 
-    /// After the model changed: fresh residual, and now and then a fresh matrix.
+    /// After a change of the model: a new residual, and every 200 changes a new matrix.
     fn update_after_change(&mut self) {
         if self.state.changes >= REBUILD {
             self.rebuild();
@@ -243,7 +243,7 @@ impl Squared {
         Ok(slot)
     }
 
-    /// Takes in a feature that is kept whatever happens.
+    /// Adds a pinned feature.
     fn pin(&mut self, feature: &Feature<'_>, row: &mut Vec<f64>, xy: &[f64]) -> Result<Outcome> {
         let square = self.frame.square(&feature.stats);
         let mut outcome = Outcome::new(Verdict::Kept);
@@ -374,7 +374,7 @@ impl Core for Squared {
         let loss: f64 = (0..self.outputs()).map(|c| 0.5 * self.state.swept.at(c, c)).sum();
         Status {
             kept: self.counted(),
-            // Of a perfect fit rounding may leave less than nothing.
+            // Rounding may make the loss of a perfect fit negative.
             loss: Some(loss.max(0.0)),
             substitutions: self.state.substitutions,
             bytes: self.state.kept.bytes()
