@@ -7,7 +7,7 @@ mod known;
 pub use known::{keeps_all, row_report, row_target, row_warnings, warnings};
 
 use keepnet::run::{Dropped, TracePoint};
-use keepnet::selection::{CovariateWeight, Selected, Selection, Value};
+use keepnet::selection::{CovariateCoefficient, Selected, Selection, Value};
 use keepnet::{RunReport, Target, Task};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -256,7 +256,7 @@ impl Outcome<'_> {
         }
     }
 
-    fn covariate<'a>(&self, covariate: &'a CovariateWeight) -> Covariate<'a> {
+    fn covariate<'a>(&self, covariate: &'a CovariateCoefficient) -> Covariate<'a> {
         let coefficient = Weights::new(&covariate.coefficient, self.many());
         Covariate { name: &covariate.name, coefficient }
     }

@@ -65,9 +65,9 @@ pub fn together(
         // A worker has every so many-th feature of the stream.
         report.kept.iter_mut().for_each(|kept| kept.arrival = kept.arrival * workers + worker);
     }
-    let mut ours = vec![0.0; u.len()];
+    let mut predicted = vec![0.0; u.len()];
     for report in &reports {
-        ours.iter_mut().zip(&report.prediction).for_each(|(sum, part)| *sum += part);
+        predicted.iter_mut().zip(&report.prediction).for_each(|(sum, part)| *sum += part);
     }
     let kept: Vec<&Kept> = reports.iter().flat_map(|report| &report.kept).collect();
     let all = Merged {
@@ -79,8 +79,8 @@ pub fn together(
         tallies: &reports.iter().map(|report| report.tally).collect::<Vec<_>>(),
         substitutions: reports.iter().map(|report| report.substitutions).sum(),
         diverged: reports.iter().any(|report| report.diverged),
-        ours: &ours,
-        centres: u,
+        workers_prediction: &predicted,
+        centre_prediction: u,
     };
     let mut selection = merge(problem, &all)?;
     selection.warnings.extend(lost(&reports));

@@ -184,7 +184,7 @@ fn screened(
         let start = Instant::now();
         passed.clear();
         for (at, (index, value)) in arrays.columns().enumerate() {
-            if z.weigh_sparse(index, value).1.abs() >= z.least() {
+            if z.weigh_sparse(index, value).1.abs() >= z.min_correlation() {
                 passed.push(at);
             }
         }

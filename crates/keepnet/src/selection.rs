@@ -71,11 +71,11 @@ pub struct Selected {
     pub order: usize,
     /// Its group, where groups were given.
     pub group: Option<u32>,
-    /// Weight on the original scale, one an output; empty where the method has no model.
+    /// Coefficient on the original scale, one per output; empty where the method has no model.
     pub coefficient: Vec<f64>,
-    /// What the method ranks by.
+    /// The number that the method ranks by.
     pub score: f64,
-    /// Only where it means what it says.
+    /// A p-value, only where it is valid.
     pub p_value: Option<f64>,
     /// Weighted mean.
     pub mean: f64,
@@ -84,7 +84,7 @@ pub struct Selected {
 }
 
 impl Selected {
-    /// What the kept set knows of a feature, without weight and score; `None` for covariates.
+    /// A kept feature without coefficient and score; `None` for covariates.
     #[must_use]
     pub fn from_kept(kept: &Kept, order: usize) -> Option<Self> {
         Some(Self {
@@ -103,16 +103,16 @@ impl Selected {
     }
 }
 
-/// The weight of an unpenalised covariate.
+/// The coefficient of an unpenalised covariate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CovariateWeight {
+pub struct CovariateCoefficient {
     /// Its name.
     pub name: String,
-    /// Weight on the original scale, one an output.
+    /// Coefficient on the original scale, one per output.
     pub coefficient: Vec<f64>,
 }
 
-/// What a method would keep, and with which weights.
+/// What a method would keep, and with which coefficients.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// The method's name.
@@ -121,11 +121,11 @@ pub struct Selection {
     pub params: Vec<(&'static str, Value)>,
     /// The selected features, by descending score, ties to the earlier feature.
     pub selected: Vec<Selected>,
-    /// Features kept whatever happens.
+    /// Pinned features.
     pub always: Vec<Selected>,
     /// Unpenalised covariates.
-    pub covariates: Vec<CovariateWeight>,
-    /// One an output; empty where the method has no model.
+    pub covariates: Vec<CovariateCoefficient>,
+    /// Intercept, one per output; empty where the method has no model.
     pub intercept: Vec<f64>,
     /// What `score` means.
     pub score_kind: &'static str,
@@ -135,16 +135,16 @@ pub struct Selection {
     pub loss: Option<f64>,
     /// Features that replaced another.
     pub substitutions: u64,
-    /// Features without variation, where the method, not the driver, counts them.
+    /// Constant features, where the method counts them and not the driver.
     pub constant: Option<u64>,
-    /// Further numbers of the method, for its part of the result.
+    /// Further numbers that the method reports.
     pub metrics: Vec<(&'static str, Value)>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
 impl Selection {
-    /// Puts the selected features into the order results are shown in.
+    /// Sorts the features as results show them.
     pub fn sort(&mut self) {
         let key = |a: &Selected, b: &Selected| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id));
         self.selected.sort_by(key);

@@ -25,7 +25,7 @@ struct Plain {
     w: Vec<f64>,
 }
 
-/// Algorithm 1 with weights `v`, step `eta` and `m`, centring and intercept as in the docs.
+/// Algorithm 1 with sample weights `v`, step `eta` and `m`, centring and intercept as in the docs.
 fn plain(
     data: &Data,
     y: &[f64],
@@ -69,7 +69,7 @@ fn plain(
     Plain { ids, w }
 }
 
-/// The raw weights of `os` before any refit.
+/// The raw coefficients of `os` before any refit.
 fn engine(
     source: &mut Generated,
     problem: &Problem,
@@ -94,7 +94,7 @@ fn engine(
         }
         os.end_scan().unwrap();
     }
-    os.weights().into_iter().map(|(id, w)| (id.index as usize, w[0])).collect()
+    os.coefficients().into_iter().map(|(id, w)| (id.index as usize, w[0])).collect()
 }
 
 fn compare(plain: &Plain, got: &[(usize, f64)], label: &str) {

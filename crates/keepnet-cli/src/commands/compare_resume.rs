@@ -8,7 +8,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use keepnet::run::snapshot::ensure;
-use keepnet::selection::{CovariateWeight, Selected, Selection};
+use keepnet::selection::{CovariateCoefficient, Selected, Selection};
 use keepnet::{FeatureId, Result};
 use keepnet_eval::Found;
 use keepnet_eval::splits::Split;
@@ -94,7 +94,7 @@ impl From<&Found> for Cell {
 impl From<&Cell> for Found {
     fn from(cell: &Cell) -> Self {
         let covariate =
-            |name: &String| CovariateWeight { name: name.clone(), coefficient: Vec::new() };
+            |name: &String| CovariateCoefficient { name: name.clone(), coefficient: Vec::new() };
         let selection = Selection {
             intercept: numbers(&cell.intercept),
             covariates: cell.covariates.iter().map(covariate).collect(),

@@ -4,16 +4,15 @@ use super::Loss;
 use crate::numeric::kernel::{exp_down, scale_by};
 use crate::numeric::simd::on_best;
 
-/// Products of numbers from 1 to 2 that are multiplied up side by side, and how many factors
-/// each takes before its logarithm: far from overflow.
+/// Products that are built side by side.
 const LANES: usize = 16;
+/// Factors, each from 1 to 2, in a product before its logarithm is taken: it cannot overflow.
 const FACTORS: usize = 512;
 
 /// `log(1 + exp(-u y))`.
 pub struct Logistic;
 
-/// The probability of the less likely class. Of exp(m) and exp(-m) only the one that cannot
-/// overflow is taken.
+/// The probability of the less likely class. It needs only `exp(-|m|)`, which cannot overflow.
 #[inline(always)]
 fn small(m: f64) -> f64 {
     let e = exp_down(-m.abs());
@@ -37,7 +36,7 @@ impl Loss for Logistic {
         0.25
     }
 
-    /// The logarithm of a product for the sum of logarithms, which would take most of the time.
+    /// Takes the logarithm of a product: a sum of logarithms would take most of the time.
     fn sum(&self, u: &[f64], y: &[f64]) -> f64 {
         on_best!(_s => {
             let mut sum = 0.0;

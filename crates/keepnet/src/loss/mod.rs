@@ -1,7 +1,7 @@
 //! Losses and their derivatives in the margin `u`, over slices.
 //!
-//! Every function takes sample weights `v` (1 where there are none) and gives sums or vectors
-//! that are not yet divided by the sum of weights `W`; the methods divide.
+//! Every function takes sample weights `v` (1 where there are none). Sums and vectors are not
+//! divided by the sum `W` of the sample weights; the methods divide.
 
 mod logistic;
 mod squared;
@@ -18,15 +18,15 @@ use serde::{Deserialize, Serialize};
 use crate::data::target::{Target, Task};
 use crate::error::{Error, Result};
 
-/// Share of a margin or tube within which a row is at its edge.
-const EDGE: f64 = 1e-9;
+/// Share of a margin or tube within which a row counts as being at its edge.
+const EDGE_SHARE: f64 = 1e-9;
 
 /// A loss of one margin, twice differentiable almost everywhere.
 pub trait Loss: Send + Sync {
     /// Value, slope and curvature of one sample.
     fn at(&self, u: f64, y: f64) -> (f64, f64, f64);
 
-    /// The largest curvature there can be.
+    /// The largest curvature that the loss can have.
     fn steepest(&self) -> f64 {
         1.0
     }
@@ -46,9 +46,9 @@ pub trait Loss: Send + Sync {
     fn curvatures(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]);
 }
 
-/// The three loops over slices, from one function each of `(self, u, y)`: what is not asked for
-/// is not computed, which for the logistic loss is a logarithm a sample.
-macro_rules! over_slices {
+/// The three loops over slices, from one function of `(self, u, y)` for each. Only the number
+/// that is asked for is computed.
+macro_rules! slice_loops {
     ($value:path, $slope:path, $curve:path) => {
         fn value(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>) -> f64 {
             match weight {
@@ -76,9 +76,9 @@ macro_rules! over_slices {
         }
     };
 }
-use over_slices;
+use slice_loops;
 
-/// Which loss, as the user names it.
+/// The losses by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(out, [3.0, 0.5]);
     }
 
-    /// A row of a small table often ends at the edge itself; its last digit says nothing.
+    /// Rows of a small table often end exactly at the edge; the last digit must not matter.
     #[test]
     fn rounding_at_the_edge_of_a_margin_or_tube_does_not_change_the_curvature() {
         let tube = SquaredEpsilon::new(0.3).unwrap();

@@ -1,6 +1,6 @@
 //! Squared epsilon-insensitive loss (SVM regression): `max(0, |u - y| - eps)^2 / 2`.
 
-use super::{EDGE, Loss, over_slices};
+use super::{EDGE_SHARE, Loss, slice_loops};
 use crate::error::Result;
 use crate::registry::setting::Bounds;
 
@@ -19,26 +19,27 @@ impl SquaredEpsilon {
         Ok(Self { epsilon })
     }
 
-    fn one(&self, u: f64, y: f64) -> f64 {
+    fn value_at(&self, u: f64, y: f64) -> f64 {
         let z = ((u - y).abs() - self.epsilon).max(0.0);
         0.5 * z * z
     }
 
-    fn slope(&self, u: f64, y: f64) -> f64 {
+    fn slope_at(&self, u: f64, y: f64) -> f64 {
         let r = u - y;
         (r.abs() - self.epsilon).max(0.0) * r.signum()
     }
 
-    // A row at the edge of the tube but for rounding counts as outside it, where the curvature is.
-    fn curve(&self, u: f64, y: f64) -> f64 {
-        if (u - y).abs() >= self.epsilon * (1.0 - EDGE) { 1.0 } else { 0.0 }
+    // A row within rounding of the edge counts as outside the tube: its last digit must not
+    // decide whether it has curvature.
+    fn curvature_at(&self, u: f64, y: f64) -> f64 {
+        if (u - y).abs() >= self.epsilon * (1.0 - EDGE_SHARE) { 1.0 } else { 0.0 }
     }
 }
 
 impl Loss for SquaredEpsilon {
     fn at(&self, u: f64, y: f64) -> (f64, f64, f64) {
-        (self.one(u, y), self.slope(u, y), self.curve(u, y))
+        (self.value_at(u, y), self.slope_at(u, y), self.curvature_at(u, y))
     }
 
-    over_slices!(Self::one, Self::slope, Self::curve);
+    slice_loops!(Self::value_at, Self::slope_at, Self::curvature_at);
 }

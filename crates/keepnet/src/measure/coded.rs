@@ -8,29 +8,29 @@
 //! ```
 //!
 //! Counts are whole numbers, so every storage gives the same table and the same entropies to
-//! the last digit. With sample weights the cells are sums of weights, by a plain pass.
+//! the last digit. With sample weights the cells are their sums, computed in a plain pass.
 
 use serde::{Deserialize, Serialize};
 
 use super::entropy::Entropies;
-use super::merge::{bit, shared_rows};
+use super::shared_rows::{bit, shared_rows};
 use crate::data::column::Column;
 use crate::data::compact::MOST_LEVELS;
 use crate::error::{Error, Result};
 use crate::numeric::popcount;
 
-/// What is computed once of a discrete column.
+/// Facts of a discrete column, computed once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Levels {
     /// Rows by level, in order of value.
     pub counts: Vec<u32>,
-    /// Weight by level; empty without sample weights.
+    /// Sum of sample weights by level; empty without sample weights.
     pub mass: Vec<f64>,
-    /// The level of rows that a sparse or bit column does not store.
+    /// The level of the rows that a sparse or bit column does not store.
     pub zero: u32,
     /// `sum g(count)`, see `Entropies`.
     pub sum: u64,
-    /// Values by level; only of sparse columns, whose codes are looked up.
+    /// Values by level, for sparse columns only: their codes are looked up by value.
     values: Vec<f64>,
 }
 
@@ -48,10 +48,10 @@ impl Levels {
 
 /// A discrete column and its levels.
 #[derive(Clone, Copy)]
-pub struct Sided<'a> {
+pub struct CodedColumn<'a> {
     /// The values: bits, codes or sparse.
     pub x: Column<'a>,
-    /// What was computed of them.
+    /// Its levels.
     pub levels: &'a Levels,
 }
 
@@ -72,7 +72,7 @@ pub struct Information {
     pub mutual: f64,
     /// `H(X) + H(Y)`.
     pub entropies: f64,
-    /// Bits a unit.
+    /// Bits per unit.
     pub bits: f64,
 }
 
@@ -111,7 +111,7 @@ impl Coded {
         let mut levels = Levels { counts, mass: Vec::new(), zero, sum, values };
         if let Some(weight) = &self.weight {
             let [codes, _] = &mut self.codes;
-            fill_codes(Sided { x, levels: &levels }, codes);
+            fill_codes(CodedColumn { x, levels: &levels }, codes);
             let mut mass = vec![0.0; levels.counts.len()];
             codes.iter().zip(weight).for_each(|(c, v)| mass[usize::from(*c)] += v);
             levels.mass = mass;
@@ -120,7 +120,7 @@ impl Coded {
     }
 
     /// `I(A;B)` and the entropies.
-    pub fn information(&mut self, a: Sided<'_>, b: Sided<'_>) -> Information {
+    pub fn information(&mut self, a: CodedColumn<'_>, b: CodedColumn<'_>) -> Information {
         if self.weight.is_some() {
             return self.weighted(a, b);
         }
@@ -128,8 +128,9 @@ impl Coded {
         self.evaluate(a.levels, b.levels)
     }
 
-    /// What [`Coded::information`] gives for columns that are nowhere both off their zero level.
-    pub fn information_apart(&mut self, a: &Levels, b: &Levels) -> Information {
+    /// The same as [`Coded::information`] for columns that share no row: in every row at least
+    /// one of them is at its zero level.
+    pub fn information_disjoint(&mut self, a: &Levels, b: &Levels) -> Information {
         self.clear(a, b);
         self.complete(a, b);
         self.evaluate(a, b)
@@ -143,14 +144,14 @@ impl Coded {
         self.evaluate(a, b)
     }
 
-    /// At least the information that any two columns with these counts have; cheap.
+    /// An upper bound of the information that two columns with these counts can have; cheap.
     #[must_use]
-    pub fn most(&self, a: &Levels, b: &Levels) -> Information {
+    pub fn upper_bound(&self, a: &Levels, b: &Levels) -> Information {
         let e = &self.entropies;
         let (ha, hb) = (e.entropy(a.sum), e.entropy(b.sum));
         let mut mutual = ha.min(hb);
         if let ([a0, a1], [b0, b1]) = (&a.counts[..], &b.counts[..]) {
-            // The information of a 2x2 table is convex in its corner, so an end has the most.
+            // The information of a 2x2 table is convex in `n11`, so it is largest at an end.
             let n = a0 + a1;
             let ends = [(*a1).min(*b1), (a1 + b1).saturating_sub(n)];
             let at = |n11: u32| {
@@ -181,8 +182,8 @@ impl Coded {
         self.table.resize(a.counts.len() * b.counts.len(), 0);
     }
 
-    /// The table of counts, a row a level of `a`.
-    pub fn joint(&mut self, a: Sided<'_>, b: Sided<'_>) -> &[u32] {
+    /// The table of counts, one row per level of `a`.
+    pub fn joint(&mut self, a: CodedColumn<'_>, b: CodedColumn<'_>) -> &[u32] {
         let n = self.rows() as u32;
         self.clear(a.levels, b.levels);
         let width = b.levels.counts.len();
@@ -225,7 +226,8 @@ impl Coded {
         &self.table
     }
 
-    /// Fills the zero level of `b` from the counts of `a`, where every row off it was counted.
+    /// Fills the zero level of `b` from the counts of `a`, after all other levels of `b` were
+    /// counted.
     fn complete_columns(&mut self, a: &Levels, b: &Levels) {
         let (width, zero) = (b.counts.len(), b.zero as usize);
         for (row, count) in self.table.chunks_mut(width).zip(&a.counts) {
@@ -244,7 +246,7 @@ impl Coded {
         }
     }
 
-    /// Fills both zero levels, where only rows off both were counted.
+    /// Fills both zero levels, after only rows with both columns off zero were counted.
     fn complete(&mut self, a: &Levels, b: &Levels) {
         let width = b.counts.len();
         self.table[a.zero as usize * width..][..width].fill(0);
@@ -257,7 +259,7 @@ impl Coded {
         self.complete_rows(a, b);
     }
 
-    fn weighted(&mut self, a: Sided<'_>, b: Sided<'_>) -> Information {
+    fn weighted(&mut self, a: CodedColumn<'_>, b: CodedColumn<'_>) -> Information {
         let (width, weight) = (b.levels.counts.len(), self.weight.as_deref().unwrap_or(&[]));
         let [x, y] = &mut self.codes;
         fill_codes(a, x);
@@ -273,7 +275,7 @@ impl Coded {
         };
         let entropies = entropy(&a.levels.mass) + entropy(&b.levels.mass);
         let mutual = entropies - entropy(&self.mass);
-        // What rounding alone explains is nothing.
+        // Within rounding of 0 is 0.
         let mutual = if mutual < 1e-13 * (1.0 + entropies) { 0.0 } else { mutual };
         Information { mutual, entropies, bits: 1.0 }
     }
@@ -287,7 +289,7 @@ pub(crate) fn too_many() -> Error {
 }
 
 fn histogram(codes: &[u8], levels: usize) -> Vec<u32> {
-    // Two tables hide the latency of counting one level twice in a row.
+    // Two tables hide the latency of counting the same level twice in succession.
     let mut counts = [[0u32; MOST_LEVELS]; 2];
     let (pairs, last) = codes.as_chunks::<2>();
     for [x, y] in pairs {
@@ -300,39 +302,39 @@ fn histogram(codes: &[u8], levels: usize) -> Vec<u32> {
 
 /// Counts of a sparse column by value, zero included; `values` gets the levels.
 fn sparse_levels(x: Column<'_>, n: u32, values: &mut Vec<f64>) -> Result<Vec<u32>> {
-    let mut found: Vec<(f64, u32)> = vec![(0.0, n)];
+    let mut levels: Vec<(f64, u32)> = vec![(0.0, n)];
     let mut at = 0;
     let mut fits = true;
     x.each(|_, v| {
-        if fits && found[at].0 != v {
-            at = found.iter().position(|(level, _)| *level == v).unwrap_or_else(|| {
-                found.push((v, 0));
-                found.len() - 1
+        if fits && levels[at].0 != v {
+            at = levels.iter().position(|(level, _)| *level == v).unwrap_or_else(|| {
+                levels.push((v, 0));
+                levels.len() - 1
             });
-            fits = found.len() <= MOST_LEVELS;
+            fits = levels.len() <= MOST_LEVELS;
         }
         if fits {
-            found[at].1 += 1;
-            found[0].1 -= 1;
+            levels[at].1 += 1;
+            levels[0].1 -= 1;
         }
     });
     if !fits {
         return Err(too_many());
     }
-    found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    values.extend(found.iter().map(|(level, _)| *level));
-    Ok(found.iter().map(|(_, count)| *count).collect())
+    levels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    values.extend(levels.iter().map(|(level, _)| *level));
+    Ok(levels.iter().map(|(_, count)| *count).collect())
 }
 
-/// Calls `f` with row and code of every stored value; a stored zero is its own level again.
-fn stored(x: Sided<'_>, mut f: impl FnMut(usize, usize)) {
+/// Calls `f` with row and code of every stored value; a stored zero has the code of the zero level.
+fn stored(x: CodedColumn<'_>, mut f: impl FnMut(usize, usize)) {
     match x.x {
         Column::Bits { .. } => x.x.each(|row, _| f(row, 1)),
         _ => x.x.each(|row, v| f(row, x.levels.code(v))),
     }
 }
 
-fn sparse_code<'a>(x: Sided<'a>) -> impl Fn(usize) -> usize + 'a {
+fn sparse_code<'a>(x: CodedColumn<'a>) -> impl Fn(usize) -> usize + 'a {
     use crate::data::column::NumbersRef;
     move |at| match x.x {
         Column::Sparse { value: NumbersRef::F32(v), .. } => x.levels.code(f64::from(v[at])),
@@ -341,8 +343,8 @@ fn sparse_code<'a>(x: Sided<'a>) -> impl Fn(usize) -> usize + 'a {
     }
 }
 
-/// A code a row, for weighted tables and conditional tests.
-pub fn fill_codes(x: Sided<'_>, out: &mut Vec<u8>) {
+/// One code per row, for weighted tables and conditional tests.
+pub fn fill_codes(x: CodedColumn<'_>, out: &mut Vec<u8>) {
     out.clear();
     match x.x {
         Column::Codes { codes, .. } => out.extend_from_slice(codes),
@@ -414,27 +416,31 @@ mod tests {
             for weight in [None, Some(weight)] {
                 let (mutual, entropies) = plain(&a, &b, weight.as_deref());
                 let mut coded = Coded::new(n, weight);
-                let mut seen: Option<Information> = None;
+                let mut first: Option<Information> = None;
                 for (x, y) in kinds(&a)
                     .iter()
                     .flat_map(|x| kinds(&b).into_iter().map(move |y| (x.clone(), y)))
                 {
                     let (p, q) = (coded.levels(x.view()).unwrap(), coded.levels(y.view()).unwrap());
-                    let x = Sided { x: x.view(), levels: &p };
-                    let y = Sided { x: y.view(), levels: &q };
+                    let x = CodedColumn { x: x.view(), levels: &p };
+                    let y = CodedColumn { x: y.view(), levels: &q };
                     let got = coded.information(x, y);
                     assert!((got.mutual * got.bits - mutual).abs() < 1e-9, "{got:?} {mutual}");
                     assert!((got.entropies * got.bits - entropies).abs() < 1e-9);
                     let turned = coded.information(y, x);
                     if got.bits != 1.0 {
                         assert_eq!(got, turned);
-                        assert_eq!(*seen.get_or_insert(got), got, "the same digits in any storage");
-                        let most = coded.most(&p, &q);
+                        assert_eq!(
+                            *first.get_or_insert(got),
+                            got,
+                            "the same digits in any storage"
+                        );
+                        let most = coded.upper_bound(&p, &q);
                         assert!(most.mutual >= got.mutual, "a bound is a bound");
                         if !a.iter().zip(&b).any(|(a, b)| *a != 0.0 && *b != 0.0)
                             && p.values.len() * q.values.len() > 0
                         {
-                            assert_eq!(coded.information_apart(&p, &q), got);
+                            assert_eq!(coded.information_disjoint(&p, &q), got);
                         }
                     }
                 }

@@ -9,8 +9,8 @@
 //! a_ij <- a_ij - a_ic a_cj / a_cc          r = a_vy / sqrt(a_vv a_yy)
 //! ```
 //!
-//! which is the small inverse of the partial correlation, grown member by member. A newcomer
-//! costs one product with each held column; a test of three conditions costs 30 operations.
+//! A newcomer costs one product with each held column; a test of three conditions costs 30
+//! operations. Memory: half the square of the number of held columns.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -24,15 +24,15 @@ use crate::run::snapshot::is_lower;
 
 /// Tests of independence given held columns, which are numbered in list order.
 pub trait Conditional: Send {
-    /// What is computed once a column.
+    /// Facts that are computed once per column.
     type Facts: Clone + Send + Serialize + DeserializeOwned;
-    /// What is remembered of the held columns; saved with them.
+    /// Products of the held columns; part of a checkpoint.
     type Memory: Clone + Default + Send + Serialize + DeserializeOwned;
 
     /// Which measure it is.
     const KIND: MeasureKind;
 
-    /// Whether a memory that was read back is of so many held columns.
+    /// Whether a memory from a checkpoint is one of `columns` held columns.
     fn holds(&self, memory: &Self::Memory, columns: usize) -> bool {
         let _ = (memory, columns);
         true
@@ -41,7 +41,7 @@ pub trait Conditional: Send {
     /// The column in the storage that the test works on; `None` where it is that already.
     fn code(&self, x: Column<'_>) -> Result<Option<ColumnData>>;
 
-    /// Facts, and the evidence against the target without conditions.
+    /// Facts of a column and its evidence against the target, without conditions.
     fn weigh(&mut self, x: Column<'_>, stats: &ColumnStats) -> Result<(Self::Facts, Evidence)>;
 
     /// Adds the last of `columns` to the memory of the others.
@@ -61,13 +61,13 @@ pub trait Conditional: Send {
         given: &[usize],
     ) -> bool;
 
-    /// Tests that were not made because there were too few rows for them.
+    /// Tests that were skipped because there were too few rows for them.
     fn too_few_rows(&self) -> u64 {
         0
     }
 
-    /// Whether a constant added to a column changes no answer; not so where values are compared
-    /// for equality, or where a library's own arithmetic is asked for.
+    /// Whether a constant added to a column changes no answer. It may change one where values are
+    /// compared for equality, or where the arithmetic of a library is asked for.
     fn centres(&self) -> bool {
         false
     }
@@ -99,7 +99,7 @@ pub struct Partial {
 
 /// Most columns in a condition.
 pub const MOST_CONDITIONS: usize = 8;
-/// Share of a variance below which nothing is left of it but rounding.
+/// Share of a variance below which only rounding is left of it.
 const NOTHING_LEFT: f64 = 1e-12;
 
 impl Partial {
@@ -109,8 +109,8 @@ impl Partial {
         Self { z, cutoff: normal_cutoff(alpha) }
     }
 
-    /// The partial correlation and the number of conditions that say something of their own, or
-    /// `None` where nothing is left to correlate.
+    /// The partial correlation and the number of linearly independent conditions; `None` where no
+    /// variance is left to correlate.
     fn partial(&self, memory: &Correlations, v: usize, given: &[usize]) -> Option<(f64, usize)> {
         // Order: v, target, conditions. The matrix is at most 5 x 5 for three conditions.
         let size = given.len() + 2;
@@ -131,7 +131,7 @@ impl Partial {
         let mut conditions = 0;
         for c in (2..size).rev() {
             let pivot = a[c * size + c];
-            // The other conditions say all that this one does: it adds none.
+            // This condition is a combination of the others: it adds none.
             if pivot < NOTHING_LEFT {
                 continue;
             }
@@ -169,7 +169,9 @@ impl Conditional for Partial {
     fn push(&mut self, memory: &mut Correlations, columns: &[Side<'_, Sums>]) {
         let Some((newcomer, others)) = columns.split_last() else { return };
         self.z.load(*newcomer);
-        memory.lower.push(others.iter().map(|other| self.z.signed(*newcomer, *other)).collect());
+        memory.lower.push(
+            others.iter().map(|other| self.z.signed_correlation(*newcomer, *other)).collect(),
+        );
         memory.target.push(self.z.with_target(*newcomer));
     }
 

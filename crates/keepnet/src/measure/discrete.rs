@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-use super::coded::{Coded, Information, Levels, Sided, too_many};
+use super::coded::{Coded, CodedColumn, Information, Levels, too_many};
 use super::special::chi_squared_tail;
 use super::{BINS, DELTA, Evidence, Measure, MeasureKind, Side, coded_target, rows_counted};
 use crate::data::check::ColumnStats;
@@ -17,7 +17,7 @@ use crate::numeric::popcount;
 /// Most classes for which a bit mask each is held.
 const MOST_MASKS: usize = 32;
 
-/// How a measure makes a strength of mutual information and entropies.
+/// How a measure computes its strength from mutual information and entropies.
 pub trait Kind: Send {
     /// Which measure it is.
     const KIND: MeasureKind;
@@ -31,7 +31,7 @@ pub struct Discrete<K> {
     coded: Coded,
     target: ColumnData,
     levels: Levels,
-    // A bit a row for each class but the first, so that a binary feature costs popcounts.
+    // For each class the rows that have it, as bits: a binary feature then costs popcounts.
     masks: Vec<Vec<u64>>,
     delta: f64,
     bins: Option<usize>,
@@ -57,7 +57,7 @@ impl<K: Kind> Discrete<K> {
         Ok(Self { coded, target, levels, masks, delta, bins, rows, weighted, kind: PhantomData })
     }
 
-    /// Levels against the classes, by a popcount a class.
+    /// Information of a binary column with the classes, by one popcount per class.
     fn against_masks(&mut self, words: &[u64], levels: &Levels) -> Information {
         let ones: Vec<u32> =
             self.masks.iter().map(|mask| popcount::count_and(words, mask) as u32).collect();
@@ -75,8 +75,8 @@ fn masks(target: Column<'_>, classes: usize) -> Vec<Vec<u64>> {
     masks
 }
 
-fn sided<'a>(side: Side<'a, Levels>) -> Sided<'a> {
-    Sided { x: side.x, levels: side.facts }
+fn coded_column<'a>(side: Side<'a, Levels>) -> CodedColumn<'a> {
+    CodedColumn { x: side.x, levels: side.facts }
 }
 
 impl<K: Kind> Measure for Discrete<K> {
@@ -95,8 +95,8 @@ impl<K: Kind> Measure for Discrete<K> {
                 self.against_masks(words, &levels)
             }
             _ => {
-                let target = Sided { x: self.target.view(), levels: &self.levels };
-                self.coded.information(Sided { x, levels: &levels }, target)
+                let target = CodedColumn { x: self.target.view(), levels: &self.levels };
+                self.coded.information(CodedColumn { x, levels: &levels }, target)
             }
         };
         let strength = K::strength(information);
@@ -110,15 +110,15 @@ impl<K: Kind> Measure for Discrete<K> {
     }
 
     fn strength(&mut self, newcomer: Side<'_, Levels>, other: Side<'_, Levels>) -> f64 {
-        K::strength(self.coded.information(sided(newcomer), sided(other)))
+        K::strength(self.coded.information(coded_column(newcomer), coded_column(other)))
     }
 
-    fn apart(&mut self, a: &Levels, b: &Levels) -> Option<f64> {
-        (!self.weighted).then(|| K::strength(self.coded.information_apart(a, b)))
+    fn strength_disjoint(&mut self, a: &Levels, b: &Levels) -> Option<f64> {
+        (!self.weighted).then(|| K::strength(self.coded.information_disjoint(a, b)))
     }
 
-    fn most(&self, a: &Levels, b: &Levels) -> f64 {
-        if self.weighted { f64::INFINITY } else { K::strength(self.coded.most(a, b)) }
+    fn upper_bound(&self, a: &Levels, b: &Levels) -> f64 {
+        if self.weighted { f64::INFINITY } else { K::strength(self.coded.upper_bound(a, b)) }
     }
 
     fn ties_count(&self) -> bool {
@@ -146,7 +146,7 @@ pub fn coded(x: Column<'_>, bins: Option<usize>) -> Result<Option<ColumnData>> {
     }
     let data = compact::encode(x).ok_or_else(too_many)?;
     let data = Some(data).filter(|data| match data {
-        // Fractions with a level for every few rows are measurements, not codes.
+        // Fractions with many levels for the number of rows are measurements, not codes.
         ColumnData::Codes { levels, .. } => {
             let whole = levels.iter().all(|level| level.fract() == 0.0);
             whole || levels.len() <= (x.rows() / 4).max(16)
@@ -160,11 +160,11 @@ pub fn coded(x: Column<'_>, bins: Option<usize>) -> Result<Option<ColumnData>> {
 
 fn more_levels(x: Column<'_>, most: usize) -> bool {
     // Zero is a level of a sparse column even where every row is stored.
-    let mut seen = if x.is_dense() { Vec::new() } else { vec![0.0] };
+    let mut levels = if x.is_dense() { Vec::new() } else { vec![0.0] };
     x.each(|_, v| {
-        if seen.len() <= most && !seen.contains(&v) {
-            seen.push(v);
+        if levels.len() <= most && !levels.contains(&v) {
+            levels.push(v);
         }
     });
-    seen.len() > most
+    levels.len() > most
 }

@@ -1,19 +1,19 @@
 //! `sum a_i b_i` for two columns in any storage, without making one dense.
 //!
-//! Coded columns may be shifted by a constant, which no correlation sees and which keeps the
+//! Coded columns may be shifted by a constant. This changes no correlation, and it keeps the
 //! digits of levels with a large offset. For whole numbers every storage gives the same digits.
 
-use super::merge::{bit, shared_rows};
+use super::shared_rows::{bit, shared_rows};
 use crate::data::column::{Column, NumbersRef};
 use crate::numeric::kernel::Element;
 use crate::numeric::popcount;
 
-/// A column and the constant that is taken off its coded levels.
+/// A column and the constant that is subtracted from its coded levels.
 #[derive(Clone, Copy)]
 pub struct Shifted<'a> {
     /// The values.
     pub x: Column<'a>,
-    /// What is subtracted from coded levels; 0 for the others.
+    /// The constant; 0 for other storages.
     pub shift: f64,
 }
 

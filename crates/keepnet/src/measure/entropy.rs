@@ -1,4 +1,4 @@
-//! Entropies of counts, in fixed point, so that no order of summation shows.
+//! Entropies of counts, in fixed point, so that the order of summation changes no digit.
 //!
 //! With counts `c` that sum to `n` the entropy in bits is
 //!
@@ -7,12 +7,12 @@
 //! I(X;Y) = H(X) + H(Y) - H(X,Y) = (1/n) (g(n) + sum g(c_xy) - sum g(c_x) - sum g(c_y))
 //! ```
 //!
-//! with `g(c) = c log2 c`. `g` is rounded once to a multiple of 2^-44 (coarser from some thousand
-//! rows on, so that no sum overflows) and summed as an integer: a relabelled copy of a column has the same digits, `I(X;X)` is `H(X)` to the last bit, and a
-//! sum that is zero but for the rounding of its terms is known to be so. One table look-up a
-//! cell, no logarithm. The table takes 8 n bytes.
+//! with `g(c) = c log2 c`. `g` is rounded once to a multiple of 2^-44 and summed as an integer; the
+//! multiple is coarser from some thousand rows on, so that no sum overflows. So a relabelled copy
+//! of a column has the same digits, `I(X;X)` is `H(X)` to the last bit, and a sum within rounding
+//! of 0 can be told from others. Cost: one table look-up per cell, no logarithm. Memory: 8 n bytes.
 
-/// Binary digits kept after the point where there is room for them.
+/// Binary digits after the point, where there is room for them.
 const FINEST: i32 = 44;
 
 /// The table of `g(c)` for `c` up to `n`.
@@ -21,7 +21,7 @@ pub struct Entropies {
     g: Vec<u64>,
     n: usize,
     unit: f64,
-    // Units by which the logarithms themselves may be off.
+    // Error of the logarithms themselves, in units.
     noise: u64,
 }
 
@@ -64,14 +64,14 @@ impl Entropies {
 
     /// `n I` in units; `terms` is how many rounded terms went into the three sums.
     ///
-    /// A result that rounding alone explains is exactly 0, so independent columns are.
+    /// A result within rounding of 0 is exactly 0, so independent columns have 0.
     #[must_use]
     pub fn mutual(&self, joint: u64, a: u64, b: u64, terms: usize) -> u64 {
         let information = (self.g[self.n] + joint).saturating_sub(a + b);
         if information <= self.rounding(terms) { 0 } else { information }
     }
 
-    /// Units by which a sum of so many terms may be off.
+    /// Error of a sum of `terms` terms, in units.
     #[must_use]
     pub fn rounding(&self, terms: usize) -> u64 {
         (terms as u64 + 1).div_ceil(2) + self.noise

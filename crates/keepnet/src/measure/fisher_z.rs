@@ -7,10 +7,10 @@
 //!
 //! The strength is `abs(r)`. The test is turned into a bound on `abs(r)` once, so a rejected
 //! column costs one pass: its two moments and its product with the target. Dense columns are
-//! centred first (`sum (x - mean) y`), the others keep their sums, which for whole numbers are
-//! exact, so that ties are ties in every storage. Two sparse columns that share no row have
-//! `S_xy = 0`. With sample weights every sum is weighted and `n` is their sum. Peña
-//! 2008; section 3.4.2 of the SAOLA paper.
+//! centred first (`sum (x - mean) y`). The others keep their sums, which are exact for whole
+//! numbers, so that ties are the same in every storage. Two sparse columns that share no row have
+//! `S_xy = 0`. With sample weights every sum is weighted and `n` is the sum of the sample weights.
+//! Peña 2008; section 3.4.2 of the SAOLA paper.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,10 +27,10 @@ use crate::numeric::inner_product::centre;
 use crate::numeric::kernel::{self, Element};
 use crate::numeric::popcount;
 
-/// Sums of a column, with coded levels shifted by the lowest.
+/// Sums of a column; coded levels are counted from the lowest one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
-    /// `S_x`; for dense and weighted columns 0, as these are centred.
+    /// `S_x`; 0 for dense and weighted columns, which are centred.
     pub sum: f64,
     /// `n S_xx - S_x^2`.
     pub spread: f64,
@@ -39,9 +39,9 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Mean of the column as it is stored.
+    /// Mean of the stored values.
     #[must_use]
-    pub fn real_mean(&self) -> f64 {
+    pub fn stored_mean(&self) -> f64 {
         self.mean
     }
 }
@@ -49,7 +49,7 @@ impl Sums {
 /// Correlation with the target and between columns.
 pub struct FisherZ {
     n: f64,
-    // Whole numbers as they are, so that sums with them are exact; others centred.
+    // Whole numbers from their least one on, so that sums with them are exact; others centred.
     y: Vec<f64>,
     y_sum: f64,
     y_spread: f64,
@@ -100,7 +100,7 @@ impl FisherZ {
 
     /// The weakest `abs(r)` that counts as dependent.
     #[must_use]
-    pub fn least(&self) -> f64 {
+    pub fn min_correlation(&self) -> f64 {
         self.least
     }
 
@@ -116,7 +116,7 @@ impl FisherZ {
         self.sums(x, stats)
     }
 
-    /// Two-sided p-value of a correlation given `conditions` others.
+    /// Two-coded_column p-value of a correlation given `conditions` others.
     #[must_use]
     pub fn p_value(&self, r: f64, conditions: usize) -> f64 {
         let df = self.n - conditions as f64 - 3.0;
@@ -192,7 +192,7 @@ impl FisherZ {
 #[must_use]
 pub fn correlation(product: f64, a: f64, b: f64) -> f64 {
     let both = a * b;
-    // The product of two spreads may leave the range of f64 where neither does.
+    // The product of two spreads may overflow or underflow where neither spread does.
     let inside = both.is_finite() && both > f64::MIN_POSITIVE;
     let scale = if inside { both.sqrt() } else { a.max(0.0).sqrt() * b.max(0.0).sqrt() };
     if scale > 0.0 { (product / scale).clamp(-1.0, 1.0) } else { 0.0 }
@@ -200,7 +200,7 @@ pub fn correlation(product: f64, a: f64, b: f64) -> f64 {
 
 impl FisherZ {
     /// Signed correlation between the newcomer loaded last and another column.
-    pub fn signed(&self, newcomer: Side<'_, Sums>, other: Side<'_, Sums>) -> f64 {
+    pub fn signed_correlation(&self, newcomer: Side<'_, Sums>, other: Side<'_, Sums>) -> f64 {
         let (a, b) = (newcomer.facts, other.facts);
         let shifted = |side: Side<'_, Sums>| side.facts.shift;
         let product = if self.is_centred(newcomer.x) {
@@ -208,7 +208,7 @@ impl FisherZ {
         } else {
             let x = Shifted { x: newcomer.x, shift: shifted(newcomer) };
             match other.x {
-                // Centring the dense side alone is enough, and cancels nothing.
+                // It is enough to centre the dense side, and nothing cancels.
                 Column::F32(y) => self.n * against_dense(x, y, b.mean),
                 Column::F64(y) => self.n * against_dense(x, y, b.mean),
                 _ => self.n * dot(x, Shifted { x: other.x, shift: b.shift }) - a.sum * b.sum,
@@ -257,11 +257,11 @@ impl Measure for FisherZ {
     }
 
     fn strength(&mut self, newcomer: Side<'_, Sums>, other: Side<'_, Sums>) -> f64 {
-        self.signed(newcomer, other).abs()
+        self.signed_correlation(newcomer, other).abs()
     }
 
-    fn apart(&mut self, a: &Sums, b: &Sums) -> Option<f64> {
-        // Sparse columns only, so neither has a shift.
+    fn strength_disjoint(&mut self, a: &Sums, b: &Sums) -> Option<f64> {
+        // Both columns are sparse, so neither has a shift.
         let product = -(a.sum * b.sum);
         self.weight.is_none().then(|| correlation(product, a.spread, b.spread).abs())
     }
@@ -340,7 +340,7 @@ mod tests {
                         let (qf, _) = z.weigh(q.column(), &q.stats).unwrap();
                         let side = Side { x: p.column(), facts: &pf };
                         z.load(side);
-                        let t = z.signed(side, Side { x: q.column(), facts: &qf });
+                        let t = z.signed_correlation(side, Side { x: q.column(), facts: &qf });
                         assert!((t - plain(&a, &b, &v)).abs() < 1e-9, "{t}");
                     }
                 }
@@ -362,7 +362,7 @@ mod tests {
         let (fa, _) = z.weigh(a.view(), &stats).unwrap();
         let (fb, _) = z.weigh(b.view(), &stats).unwrap();
         let t = z.strength(Side { x: a.view(), facts: &fa }, Side { x: b.view(), facts: &fb });
-        assert_eq!(z.apart(&fa, &fb), Some(t));
+        assert_eq!(z.strength_disjoint(&fa, &fb), Some(t));
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
         // n = 12: W = 3 atanh r, cutoff 2.5758 at 0.01, so |r| >= tanh(0.858610) = 0.695541.
         let y: Vec<f64> = (0..12).map(f64::from).collect();
         let z = FisherZ::new(&Problem::regression(y), 0.01).unwrap();
-        assert!((z.least() - 0.695_540_696_4).abs() < 1e-9, "{}", z.least());
-        assert!((z.p_value(z.least(), 0) - 0.01).abs() < 1e-12);
+        assert!((z.min_correlation() - 0.695_540_696_4).abs() < 1e-9, "{}", z.min_correlation());
+        assert!((z.p_value(z.min_correlation(), 0) - 0.01).abs() < 1e-12);
     }
 }

@@ -3,18 +3,18 @@
 //! ```text
 //! G2 = 2 sum O ln(O / E)   within each configuration of the conditions, over non-empty cells
 //! df = (K_v - 1)(K_y - 1) prod K_S, at least 1       p = P(chi-squared_df >= G2)
-//! independent where p >= alpha, or, without a test, where n < 5 df
+//! independent where p >= alpha; also where n < 5 df, without a test
 //! ```
 //!
 //! `K` is the number of levels of a column. Without conditions the table comes from the packed
-//! kernels of [`Coded`]; binary columns under binary conditions are counted by popcounts over
-//! n/64 words a configuration; other tests are one histogram over the rows. Counts are summed
-//! through the fixed-point table of [`Entropies`], so no order shows. With sample weights the
-//! cells are sums of weights, by the histogram, and `n` is the sum of all.
+//! kernels of [`Coded`]. Binary columns under binary conditions are counted by popcounts over
+//! n/64 words per configuration. Other tests are one histogram over the rows. Counts are summed
+//! through the fixed-point table of [`Entropies`], so the order of summation changes no digit. With
+//! sample weights the cells are their sums, by the histogram, and `n` is the sum of all.
 
 use serde::{Deserialize, Serialize};
 
-use super::coded::{Coded, Levels, Sided, fill_codes};
+use super::coded::{Coded, CodedColumn, Levels, fill_codes};
 use super::conditional::Conditional;
 use super::discrete::coded;
 use super::entropy::Entropies;
@@ -25,7 +25,7 @@ use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
 use crate::error::Result;
 
-/// What is known of a column: its levels, and how many the degrees of freedom count.
+/// Facts of a column: its levels, and the number of levels `k` in the degrees of freedom.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Coding {
     levels: Levels,
@@ -55,8 +55,8 @@ pub struct G2 {
 }
 
 impl G2 {
-    /// The test against the problem's target at level `alpha`; `lofs` counts levels as the
-    /// library does on its coding (see `Coding`).
+    /// The test against the problem's target at level `alpha`; with `lofs` levels are counted as
+    /// the library does.
     pub fn new(problem: &Problem, alpha: f64, bins: Option<usize>, lofs: bool) -> Result<Self> {
         ALPHA.check(alpha)?;
         if lofs {
@@ -67,7 +67,7 @@ impl G2 {
         let mut coded = Coded::new(n, None);
         let target_levels = coded.levels(target.view())?;
         let mut target_codes = Vec::new();
-        fill_codes(Sided { x: target.view(), levels: &target_levels }, &mut target_codes);
+        fill_codes(CodedColumn { x: target.view(), levels: &target_levels }, &mut target_codes);
         let (codes, strata, cells, mass) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let entropies = Entropies::new(n);
         Ok(Self {
@@ -124,7 +124,7 @@ impl G2 {
     }
 
     /// Counts by configuration of the conditions, level of `v` and class, by one histogram.
-    fn count(&mut self, v: Sided<'_>, given: &[Sided<'_>]) {
+    fn count(&mut self, v: CodedColumn<'_>, given: &[CodedColumn<'_>]) {
         self.strata.clear();
         self.strata.resize(self.n, 0);
         let mut width = 1;
@@ -157,7 +157,7 @@ impl G2 {
         for configuration in 0..1u32 << given.len() {
             let (mut all, mut ones, mut classes, mut both) = (0, 0, 0, 0);
             for (w, (v, y)) in v.iter().zip(y).enumerate() {
-                let mut mask = last_mask(self.n, w);
+                let mut mask = row_mask(self.n, w);
                 for (c, words) in given.iter().enumerate() {
                     // The first condition is the slowest index, as in the histogram.
                     let set = configuration >> (given.len() - 1 - c) & 1 == 1;
@@ -173,25 +173,27 @@ impl G2 {
     }
 }
 
-/// `G2` of one table of weights, a row a level.
+/// `G2` of one table of sample weights, one row per level.
 fn weighted_statistic(cells: &[f64], classes: usize) -> f64 {
     let g = |m: f64| if m > 0.0 { m * m.ln() } else { 0.0 };
     let column = |c: usize| g(cells.iter().skip(c).step_by(classes).sum());
     let plus = g(cells.iter().sum()) + cells.iter().map(|m| g(*m)).sum::<f64>();
     let minus = cells.chunks(classes).map(|row| g(row.iter().sum())).sum::<f64>()
         + (0..classes).map(column).sum::<f64>();
-    // What rounding alone explains is nothing.
+    // Within rounding of 0 is 0.
     let noise = 1e-14 * (plus.abs() + minus.abs()) * cells.len() as f64;
     if plus - minus <= noise { 0.0 } else { 2.0 * (plus - minus) }
 }
 
-/// The bits of word `w` that are rows.
-fn last_mask(n: usize, w: usize) -> u64 {
+/// The bits of word `w` that stand for rows.
+fn row_mask(n: usize, w: usize) -> u64 {
     if n >= 64 * (w + 1) { u64::MAX } else { (1u64 << (n % 64)) - 1 }
 }
 
-/// The number of levels as the library sees it: the largest code of `1, 2, ...`, where values
-/// -2, 0, 2 are coded 1, 2, 3, values with a zero count from 1, and others stand as they are.
+/// The number of levels as the library counts it: its largest code.
+///
+/// Values -2, 0, 2 are coded 1, 2, 3. With a least value of 0 codes are the values plus 1. Other
+/// positive values are their own codes.
 fn library_levels(x: Column<'_>) -> u32 {
     let (mut low, mut high, mut stored) = (f64::INFINITY, f64::NEG_INFINITY, 0);
     x.each(|_, v| {
@@ -228,10 +230,10 @@ impl Conditional for G2 {
             return Ok((Coding { levels, k }, Evidence::weak(0.0)));
         };
         if self.weight.is_some() {
-            self.count(Sided { x, levels: &levels }, &[]);
+            self.count(CodedColumn { x, levels: &levels }, &[]);
         } else {
-            let target = Sided { x: self.target.view(), levels: &self.target_levels };
-            let table = self.coded.joint(Sided { x, levels: &levels }, target);
+            let target = CodedColumn { x: self.target.view(), levels: &self.target_levels };
+            let table = self.coded.joint(CodedColumn { x, levels: &levels }, target);
             self.cells.clear();
             self.cells.extend_from_slice(table);
         }
@@ -269,8 +271,8 @@ impl Conditional for G2 {
             self.count_bits(bits(v.x), bits(target.view()), &given);
             self.target = target;
         } else {
-            let given: Vec<Sided<'_>> = given.map(sided).collect();
-            self.count(sided(v), &given);
+            let given: Vec<CodedColumn<'_>> = given.map(coded_column).collect();
+            self.count(coded_column(v), &given);
         }
         let statistic = self.statistic(v.facts.levels.counts.len());
         chi_squared_tail(statistic, df) >= self.alpha
@@ -288,8 +290,8 @@ fn bits(x: Column<'_>) -> &[u64] {
     }
 }
 
-fn sided<'a>(side: Side<'a, Coding>) -> Sided<'a> {
-    Sided { x: side.x, levels: &side.facts.levels }
+fn coded_column<'a>(side: Side<'a, Coding>) -> CodedColumn<'a> {
+    CodedColumn { x: side.x, levels: &side.facts.levels }
 }
 
 #[cfg(test)]

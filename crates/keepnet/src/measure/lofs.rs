@@ -7,8 +7,8 @@
 //! r        columns centred by their left-to-right mean, left-to-right products / (n - 1)
 //! ```
 //!
-//! All sums run left to right in f64, so that ties fall as they do there. Each column is held
-//! as codes or centred numbers, n words a column: a mode for comparison, not for speed.
+//! All sums run left to right in f64, so that ties are decided as in the library. Each column is
+//! held as codes or centred numbers, n words per column: a mode for comparison, not for speed.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ use crate::data::column::Column;
 use crate::data::target::{Problem, Target};
 use crate::error::{Error, Result};
 
-/// Whether the column's values, summed left to right, cancel to exactly 0: LOFS skips these.
+/// Whether the values, summed left to right, are exactly 0: LOFS skips such columns.
 #[must_use]
 pub fn sums_to_zero(x: Column<'_>) -> bool {
     let mut sum = 0.0;
@@ -27,7 +27,7 @@ pub fn sums_to_zero(x: Column<'_>) -> bool {
     sum == 0.0
 }
 
-/// The problem without what the library does not know.
+/// Refuses sample weights, which the library does not have.
 pub(crate) fn plain(problem: &Problem) -> Result<()> {
     match problem.weight {
         Some(_) => Err(Error::Unsupported(
@@ -124,7 +124,7 @@ impl Measure for LofsSu {
         let target = std::mem::replace(&mut self.target, empty());
         let strength = self.uncertainty(&states, &target);
         self.target = target;
-        // NaN is not <= the threshold, so it passes, as in the library.
+        // In the library NaN passes: it is not <= the threshold.
         let relevant = strength > self.threshold || strength.is_nan();
         Ok((states, Evidence { strength, relevant, p_value: None }))
     }
@@ -198,7 +198,7 @@ impl Measure for LofsFisherZ {
     fn weigh(&mut self, x: Column<'_>, _: &ColumnStats) -> Result<(Centred, Evidence)> {
         let column = centred(x);
         let strength = strength(&column, &self.target);
-        // Past 1 by rounding the library's logarithm turns complex, and its modulus is large.
+        // Above 1 by rounding, the logarithm of the library is complex with a large modulus.
         let z = if strength >= 1.0 { f64::INFINITY } else { strength.atanh() };
         let w = (column.x.len() as f64 - 3.0).sqrt() * z;
         let relevant = !strength.is_nan() && w >= self.cutoff;
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_floored_and_cancelling_columns_are_seen() {
+    fn values_are_floored_and_cancelling_columns_are_found() {
         let s = states(Column::dense(&[0.2, -0.5, 0.9, 1.0]));
         assert_eq!(s.codes, [1, 0, 1, 2]);
         assert_eq!(s.entropy, 1.5);

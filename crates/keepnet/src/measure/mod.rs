@@ -1,4 +1,4 @@
-//! Association of a feature with the target or with another feature, a measure a file.
+//! Association of a feature with the target or with another feature, one measure per file.
 //!
 //! | measure | data | relevant | strength |
 //! | --- | --- | --- | --- |
@@ -7,11 +7,11 @@
 //! | [`FisherZ`] | numbers | two-sided test at `alpha` | `abs(r)` |
 //! | [`G2`] | codes, conditional tests | `p < alpha` | the statistic |
 //!
-//! Sample weights are numbers of rows: a row of weight 2 counts as two equal rows, in every sum,
-//! table, test and p-value.
+//! Sample weights are numbers of rows: a row of sample weight 2 counts as two equal rows, in every
+//! sum, table, test and p-value.
 //!
-//! `lofs` has the first and the third in the arithmetic of the library that the SAOLA authors
-//! published, for comparison with its results.
+//! `lofs` has [`Su`] and [`FisherZ`] in the arithmetic of the library that the SAOLA authors
+//! published, to compare with its results.
 
 pub(crate) mod coded;
 pub(crate) mod conditional;
@@ -21,8 +21,8 @@ pub(crate) mod entropy;
 pub(crate) mod fisher_z;
 pub(crate) mod g2;
 pub(crate) mod lofs;
-pub(crate) mod merge;
 pub(crate) mod mi;
+pub(crate) mod shared_rows;
 pub(crate) mod special;
 pub(crate) mod su;
 
@@ -35,7 +35,7 @@ use crate::data::target::{Problem, Target};
 use crate::error::{Error, Result};
 use crate::registry::setting::{Bounds, Setting};
 
-/// Rows below which no test has a degree of freedom.
+/// With no more rows than this a test has no degree of freedom.
 pub(crate) const LEAST_ROWS: f64 = 3.0;
 
 pub use coded::Levels;
@@ -46,7 +46,7 @@ pub use g2::G2;
 pub use mi::Mi;
 pub use su::Su;
 
-/// What a column says about the target.
+/// The association of a column with the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
     /// Strength of the association.
@@ -58,22 +58,22 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Of a column that does not pass.
+    /// The evidence of a column that is not relevant.
     #[must_use]
     pub fn weak(strength: f64) -> Self {
         Self { strength, relevant: false, p_value: None }
     }
 }
 
-/// A column and what was computed of it once.
+/// One column of a comparison, with the facts computed from it.
 pub struct Side<'a, F> {
     /// The values.
     pub x: Column<'a>,
-    /// What was computed of them.
+    /// Facts computed from the values.
     pub facts: &'a F,
 }
 
-// Not derived: a copy of a side never copies the facts, so `F` need not be `Copy`.
+// Not derived: a side copies the reference and not the facts, so `F` need not be `Copy`.
 impl<F> Clone for Side<'_, F> {
     fn clone(&self) -> Self {
         *self
@@ -84,7 +84,7 @@ impl<F> Copy for Side<'_, F> {}
 
 /// Association between columns; it holds the target and scratch memory.
 pub trait Measure: Send {
-    /// What can be computed once a column: entropies, level counts, moments.
+    /// Facts that are computed once per column: entropies, level counts, moments.
     type Facts: Clone + Send + Serialize + DeserializeOwned;
 
     /// Which measure it is.
@@ -99,10 +99,10 @@ pub trait Measure: Send {
         Ok(None)
     }
 
-    /// Facts of a coded column, and its evidence against the target; one pass over its values.
+    /// Facts of a coded column and its evidence against the target, in one pass over its values.
     fn weigh(&mut self, x: Column<'_>, stats: &ColumnStats) -> Result<(Self::Facts, Evidence)>;
 
-    /// Takes a newcomer that the next calls of [`Measure::strength`] compare with kept columns.
+    /// Sets the newcomer that the next calls of [`Measure::strength`] compare with kept columns.
     fn load(&mut self, newcomer: Side<'_, Self::Facts>) {
         let _ = newcomer;
     }
@@ -110,25 +110,25 @@ pub trait Measure: Send {
     /// Strength between the newcomer loaded last and another column.
     fn strength(&mut self, newcomer: Side<'_, Self::Facts>, other: Side<'_, Self::Facts>) -> f64;
 
-    /// Exactly the strength of two sparse columns that share no row; `None` where there is no
-    /// closed form.
-    fn apart(&mut self, a: &Self::Facts, b: &Self::Facts) -> Option<f64> {
+    /// The exact strength of two sparse columns that share no row; `None` without a closed form.
+    fn strength_disjoint(&mut self, a: &Self::Facts, b: &Self::Facts) -> Option<f64> {
         let _ = (a, b);
         None
     }
 
-    /// A number that the strength of two such columns does not exceed.
-    fn most(&self, a: &Self::Facts, b: &Self::Facts) -> f64 {
+    /// A bound that the strength of two columns with these facts does not exceed.
+    fn upper_bound(&self, a: &Self::Facts, b: &Self::Facts) -> f64 {
         let _ = (a, b);
         f64::INFINITY
     }
 
-    /// Whether a strength equal to the bound makes redundant, as in steps 11 and 16 of SAOLA;
-    /// for Fisher's Z section 3.4.2 of the paper compares strictly.
+    /// Whether a strength equal to the bound makes a feature redundant.
+    ///
+    /// Steps 11 and 16 of SAOLA say yes; section 3.4.2 of the paper says no for Fisher's Z.
     fn ties_count(&self) -> bool;
 
-    /// Whether a constant added to a column changes no answer; not so where values are compared
-    /// for equality, or where a library's own arithmetic is asked for.
+    /// Whether a constant added to a column changes no answer. It may change one where values are
+    /// compared for equality, or where the arithmetic of a library is asked for.
     fn centres(&self) -> bool {
         false
     }
@@ -266,7 +266,7 @@ pub fn numeric_target(target: &Target) -> Result<Vec<f64>> {
     }
 }
 
-/// The target as codes, a level a class or distinct number.
+/// The target as codes, one level per class or distinct number.
 pub fn coded_target(target: &Target) -> Result<ColumnData> {
     let data = match target {
         Target::Classes { codes, .. } => {
@@ -296,8 +296,8 @@ pub fn coded_target(target: &Target) -> Result<ColumnData> {
 
 /// Rows that a test counts: the sum of the sample weights.
 ///
-/// A model takes weights of any scale. A test does not: a weight of 2 is the row twice, and what is
-/// significant depends on how many rows there are.
+/// A model takes sample weights of any scale. A test does not: a sample weight of 2 is the row
+/// twice, and significance depends on the number of rows.
 pub(crate) fn rows_counted(problem: &Problem) -> Result<f64> {
     let total = problem.weight_sum();
     if problem.weight.is_some() && total <= LEAST_ROWS {

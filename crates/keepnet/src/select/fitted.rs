@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::loss::squared_epsilon::TUBE;
 use crate::numeric::inner_product::Frame;
 use crate::registry::Setting;
-use crate::selection::{CovariateWeight, Selected, Selection};
+use crate::selection::{CovariateCoefficient, Selected, Selection};
 
 /// Half-width of the tube of the insensitive loss.
 pub(super) const EPSILON: Setting =
@@ -49,7 +49,7 @@ pub(super) fn of_columns(frame: &Frame, columns: &[&Kept], outputs: &Outputs) ->
         match Selected::from_kept(column, j) {
             None => {
                 let name = column.name.clone();
-                out.covariates.push(CovariateWeight { name, coefficient });
+                out.covariates.push(CovariateCoefficient { name, coefficient });
             }
             Some(selected) => {
                 let selected = Selected { coefficient, score: fit.score[j], ..selected };

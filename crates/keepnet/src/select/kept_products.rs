@@ -2,11 +2,11 @@
 //!
 //! A row may be computed before its feature's turn; by then some slots may hold other columns,
 //! and only the products with those are taken anew. A product has the same digits either way.
-//! Newcomers that are zero almost everywhere are taken by rows, at their turn; see `by_row.rs`.
+//! Newcomers that are zero almost everywhere are taken by rows, at their turn; see `kept_by_row.rs`.
 
 use rayon::prelude::*;
 
-use super::by_row::ByRow;
+use super::kept_by_row::KeptByRow;
 use crate::data::check::Feature;
 use crate::data::column::Column;
 use crate::data::kept::KeptSet;
@@ -14,22 +14,23 @@ use crate::numeric::inner_product::Frame;
 use crate::numeric::products::cross;
 
 /// Newcomers whose products are computed together: the kept set streams past once for them all.
-pub(super) const TOGETHER: usize = 12;
+pub(super) const GROUP: usize = 12;
 
 /// Products of one newcomer.
 #[derive(Default)]
-pub(super) struct Row {
+pub(super) struct Products {
     /// With a slot under scale `s` at `slot * scales + s`.
     pub(super) kept: Vec<f64>,
     /// With the extra columns, likewise.
     pub(super) extra: Vec<f64>,
-    at: u64,
+    /// On the clock of the kept set.
+    computed_at: u64,
 }
 
-impl Row {
+impl Products {
     /// A row for use at once.
     pub(super) fn new(kept: Vec<f64>, extra: Vec<f64>) -> Self {
-        Self { kept, extra, at: 0 }
+        Self { kept, extra, computed_at: 0 }
     }
 }
 
@@ -38,7 +39,7 @@ impl Row {
 pub(super) struct Against<'a> {
     pub(super) frame: &'a Frame,
     pub(super) kept: &'a KeptSet,
-    /// Row weights, one set a product; `None` are the sample weights.
+    /// Products weights, one set a product; `None` are the sample weights.
     pub(super) scales: &'a [Option<&'a [f64]>],
     /// Columns that never change, such as the target.
     pub(super) extra: &'a [&'a [f64]],
@@ -52,34 +53,34 @@ impl<'a> Against<'a> {
 
 /// The rows of one block, and buffers that outlive it.
 #[derive(Default)]
-pub(super) struct Rows {
-    rows: Vec<Option<Row>>,
+pub(super) struct BlockProducts {
+    products: Vec<Option<Products>>,
     spread: Vec<Vec<f64>>,
     scales: usize,
     /// The features of the last group, whose vectors `spread` still holds.
     group: Vec<usize>,
-    by_row: ByRow,
+    kept_by_row: KeptByRow,
 }
 
-impl Rows {
+impl BlockProducts {
     /// Forgets the last block.
     pub(super) fn reset(&mut self, features: usize) {
-        self.rows.clear();
-        self.rows.resize_with(features, || None);
+        self.products.clear();
+        self.products.resize_with(features, || None);
         self.group.clear();
     }
 
     /// Whether the products of feature `t` should not be computed ahead of its turn: they have
     /// been, or it is taken by rows.
     pub(super) fn has(&self, t: usize, feature: &Feature<'_>) -> bool {
-        self.rows[t].is_some() || ByRow::suits(feature.column())
+        self.products[t].is_some() || KeptByRow::suits(feature.column())
     }
 
     /// Bytes that may stay allocated from block to block: room for a whole group and one more,
     /// however many of them there were, which depends on the threads.
     pub(super) fn bytes(&self) -> u64 {
         let one: usize = self.spread.first().map_or(0, Vec::len);
-        8 * (self.scales * (TOGETHER + 1) * one) as u64 + self.by_row.bytes()
+        8 * (self.scales * (GROUP + 1) * one) as u64 + self.kept_by_row.bytes()
     }
 
     /// Computes the rows of the features in `group`, at time `clock`.
@@ -97,39 +98,40 @@ impl Rows {
         let each = group.par_iter().zip(self.spread.par_chunks_mut(count.max(1)));
         each.for_each(|(t, out)| spread(against, &features[*t], out));
         self.group = group.to_vec();
-        let all = self.products(0..group.len() * count, &[kept, against.targets()].concat());
+        let all = self.cross_products(0..group.len() * count, &[kept, against.targets()].concat());
         let width = group.len() * count;
         for (g, t) in group.iter().enumerate() {
             let own = g * count..(g + 1) * count;
             let mut each = all.chunks(width.max(1)).map(|column| &column[own.clone()]);
             let kept = each.by_ref().take(slots).flatten().copied().collect();
             let extra = each.flatten().copied().collect();
-            self.rows[*t] = Some(Row { kept, extra, at: clock });
+            self.products[*t] = Some(Products { kept, extra, computed_at: clock });
         }
     }
 
-    /// Takes the row of feature `t`, up to date with the slots `born` after it was computed.
+    /// Takes the row of feature `t`, up to date with the slots `changed_at` after it was computed.
     pub(super) fn take(
         &mut self,
         against: Against<'_>,
         clock: u64,
-        born: impl Fn(usize) -> u64,
+        changed_at: impl Fn(usize) -> u64,
         t: usize,
         feature: &Feature<'_>,
-    ) -> Row {
-        if ByRow::suits(feature.column()) {
-            return self.by_row.row(against, clock, born, feature);
+    ) -> Products {
+        if KeptByRow::suits(feature.column()) {
+            return self.kept_by_row.products(against, clock, changed_at, feature);
         }
-        let mut row = self.rows[t].take().unwrap_or_default();
+        let mut products = self.products[t].take().unwrap_or_default();
         let count = against.scales.len();
-        let had = row.kept.len() / count.max(1);
+        let had = products.kept.len() / count.max(1);
         let slots = against.kept.len();
-        row.kept.resize(slots * count, 0.0);
-        let stale: Vec<usize> =
-            (0..slots).filter(|slot| *slot >= had || born(*slot) > row.at).collect();
-        let changed = row.extra.len() != against.extra.len() * count;
+        products.kept.resize(slots * count, 0.0);
+        let stale: Vec<usize> = (0..slots)
+            .filter(|slot| *slot >= had || changed_at(*slot) > products.computed_at)
+            .collect();
+        let changed = products.extra.len() != against.extra.len() * count;
         if stale.is_empty() && !changed {
-            return row;
+            return products;
         }
         let mut columns =
             stale.iter().map(|slot| against.kept.slots()[*slot].column()).collect::<Vec<_>>();
@@ -147,15 +149,15 @@ impl Rows {
                 at
             }
         };
-        let fresh = self.products(at * count..(at + 1) * count, &columns);
+        let fresh = self.cross_products(at * count..(at + 1) * count, &columns);
         let (fresh, extra) = fresh.split_at(stale.len() * count);
         for (slot, fresh) in stale.iter().zip(fresh.chunks(count)) {
-            row.kept[slot * count..(slot + 1) * count].copy_from_slice(fresh);
+            products.kept[slot * count..(slot + 1) * count].copy_from_slice(fresh);
         }
         if changed {
-            row.extra = extra.to_vec();
+            products.extra = extra.to_vec();
         }
-        row
+        products
     }
 
     /// Makes room for some features under every scale.
@@ -167,7 +169,7 @@ impl Rows {
     }
 
     /// Products of `columns` with some of what was written out.
-    fn products(&self, spread: std::ops::Range<usize>, columns: &[Column<'_>]) -> Vec<f64> {
+    fn cross_products(&self, spread: std::ops::Range<usize>, columns: &[Column<'_>]) -> Vec<f64> {
         let vectors: Vec<&[f64]> = self.spread[spread].iter().map(Vec::as_slice).collect();
         let mut out = vec![0.0; columns.len() * vectors.len()];
         cross(columns, &vectors, &mut out);

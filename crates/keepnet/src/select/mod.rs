@@ -1,7 +1,7 @@
 //! Methods on a stream of features, one a file, behind [`ColumnSelector`].
 
-mod by_row;
 mod fitted;
+mod kept_by_row;
 mod kept_products;
 pub mod l1;
 pub(crate) mod refit;

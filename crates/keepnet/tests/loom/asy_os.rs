@@ -22,7 +22,7 @@ mod sync {
     pub(super) use loom::thread;
     pub(super) use std::sync::PoisonError;
 
-    pub(super) fn alone() -> Result<(), String> {
+    pub(super) fn use_one_thread() -> Result<(), String> {
         Ok(())
     }
 }
@@ -53,7 +53,7 @@ mod worker {
             Ok(Outcome::new(Verdict::Kept))
         }
 
-        pub fn idled(&mut self, _: f64) {}
+        pub fn add_idle(&mut self, _: f64) {}
 
         /// A share of one feature.
         pub fn full(&self) -> bool {
@@ -64,7 +64,7 @@ mod worker {
             &self.kept
         }
 
-        pub fn brief(&self) -> Status {
+        pub fn status_without_loss(&self) -> Status {
             Status { kept: self.kept.len(), ..Status::default() }
         }
     }

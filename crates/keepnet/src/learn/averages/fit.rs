@@ -8,7 +8,7 @@ use crate::data::block::FeatureId;
 use crate::data::row::{Row, RowBlock, RowProblem};
 use crate::error::{Error, Result};
 use crate::select::Status;
-use crate::selection::{CovariateWeight, Selected, Selection, Value};
+use crate::selection::{CovariateCoefficient, Selected, Selection, Value};
 
 /// Added to the diagonal for the scores of a singular system: past the error of f32 products.
 const SINGULAR: f64 = 1e-3;
@@ -158,7 +158,7 @@ impl Fit {
             let name = problem.names[*j as usize].clone();
             let coefficient: Vec<f64> = self.model.weight.iter().map(|w| w[at]).collect();
             if problem.is_covariate(*j) {
-                selection.covariates.push(CovariateWeight { name, coefficient });
+                selection.covariates.push(CovariateCoefficient { name, coefficient });
                 continue;
             }
             let always = problem.always.binary_search(j).is_ok();

@@ -1,41 +1,42 @@
-//! What a rival on a stream needs to say of itself; the rest is the same for all of them.
+//! What differs between the baselines on a stream; the rest is implemented once, here.
 
-use super::stream::Held;
+use super::held::Held;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::error::{Error, Result};
 use crate::run::snapshot::Snapshot;
 use crate::select::{ColumnSelector, Outcome, Status};
 use crate::selection::Selection;
 
-/// A method on a stream whose whole state is what it holds.
-pub(in crate::select) trait Rival: Send {
+/// A method on a stream whose whole state is [`Held`].
+pub(in crate::select) trait Baseline: Send {
     /// Its name in results.
     const NAME: &'static str;
-    /// Whether it moves one weight at a time, so that predictions drift and are made anew.
+    /// Whether it moves one coefficient at a time. Rounding then adds up in the predictions, and
+    /// they are computed anew at the end of a scan.
     const COORDINATES: bool;
-    /// Whether its step is the user's to choose, so that weights that diverge are a warning.
+    /// Whether the user chooses its step. Coefficients that diverge are then a warning.
     const MAY_DIVERGE: bool = false;
 
-    /// What it holds.
+    /// Its state.
     fn held(&self) -> &Held;
 
-    /// The same, to be changed.
+    /// Its state, mutable.
     fn held_mut(&mut self) -> &mut Held;
 
     /// Decides on a feature.
     fn arrival(&mut self, x: &Feature<'_>) -> Result<Outcome>;
 
-    /// Adds what is its own to the refitted model: of the L1 methods lambda and the KKT residual.
+    /// Adds its own numbers to the result: lambda and the KKT residual for the L1 methods.
     fn complete(&self, selection: &mut Selection) {
         self.held().add_l1(selection);
     }
 }
 
-impl<R: Rival> ColumnSelector for R {
+impl<B: Baseline> ColumnSelector for B {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
         for feature in &block.features {
             out.push(self.arrival(feature)?);
-            if !R::MAY_DIVERGE && !self.held().finite() {
+            if !B::MAY_DIVERGE && !self.held().finite() {
                 let name = format!("feature {:?}", feature.name);
                 return Err(Error::overflow("the weights after it").at(name));
             }
@@ -44,7 +45,7 @@ impl<R: Rival> ColumnSelector for R {
     }
 
     fn end_scan(&mut self) -> Result<bool> {
-        Ok(match R::COORDINATES {
+        Ok(match B::COORDINATES {
             true => self.held_mut().end_coordinate_scan(),
             false => self.held_mut().end_scan(),
         })
@@ -55,7 +56,7 @@ impl<R: Rival> ColumnSelector for R {
     }
 
     fn selection(&self) -> Result<Selection> {
-        let mut selection = self.held().selection(R::NAME)?;
+        let mut selection = self.held().selection(B::NAME)?;
         self.complete(&mut selection);
         Ok(selection)
     }
@@ -76,7 +77,7 @@ impl<R: Rival> ColumnSelector for R {
     }
 }
 
-impl<R: Rival> Snapshot for R {
+impl<B: Baseline> Snapshot for B {
     fn save(&self) -> Result<Vec<u8>> {
         self.held().save()
     }

@@ -1,8 +1,8 @@
 //! Copies of a column, up to sign, unit and origin.
 //!
-//! Several copies share one weight of the L1 problem in any way they like, so rounding would say
-//! which of them have one. The first feature takes it all: the others stay out of the problem,
-//! whose minimum is the same without them.
+//! In the L1 problem copies can share one coefficient in any proportion, so rounding would decide
+//! which of them have one. The first feature gets all of it. The others are left out of the
+//! problem, whose minimum is the same without them.
 //!
 //! ```text
 //! key_j = |<x_j, r>| / |x_j|,  r random        copies have one key
@@ -17,13 +17,13 @@ use rand_distr::StandardNormal;
 use super::Columns;
 use crate::data::order::generator;
 
-/// What a copy may lack of a correlation of 1.
+/// How far below 1 the correlation of a copy may be.
 const SAME: f64 = 1e-12;
 /// Share of the largest key within which two keys agree.
 const NEAR: f64 = 1e-9;
 
-/// The slots without the free copies of those before them; `slots` are in the order of their
-/// features, and a pinned column comes before any other.
+/// The slots without unpinned copies of earlier ones. `slots` are in the order of their features;
+/// a pinned column counts as earlier than any other.
 pub(super) fn without_copies(columns: &Columns, slots: &[usize]) -> Vec<usize> {
     let length = |slot: usize| columns.length(&columns.kept.slots()[slot]);
     let mut random = generator(0xc0b1e5, columns.frame.n() as u64);

@@ -1,23 +1,24 @@
-//! Grafting: a newcomer enters where its slope beats lambda, then all held weights are optimised.
+//! Grafting: a newcomer enters where its slope is above lambda; then all held coefficients are
+//! optimised.
 //!
 //! ```text
-//! arrival x, not held:   |x'g| <= lambda           let go
-//!   else  S = S + {x};  w_S = argmin L(X_S w) + lambda |w|_1;  weights of zero leave
-//! lambda=auto, k + 1 held:  lambda = the least at which one weight is zero; that feature leaves
+//! arrival x, not held:   |x'g| <= lambda           dropped
+//!   else  S = S + {x};  w_S = argmin L(X_S w) + lambda |w|_1;  features with w = 0 leave
+//! lambda=auto, k + 1 held:  lambda = the least at which one w is zero; that feature leaves
 //! ```
 //!
-//! With a fixed lambda this is the published method: the held set has no bound but the budget,
-//! and the `k` largest weights are kept at the end. With `lambda=auto`, ours, it never holds more
-//! than `k + 1` columns, and ends at the lasso of about `k` features. Either way the weights
-//! given are those of a refit on the kept set.
+//! With a fixed lambda this is the published method: only the budget limits the held set, and the
+//! features of the `k` largest coefficients are kept at the end. `lambda=auto` is ours: it never
+//! holds more than `k + 1` columns, and ends at the lasso of about `k` features. Either way the
+//! coefficients of the result are those of a refit on the kept set.
 //!
-//! Cost: one pass over a feature that is let go; `n k` flops and a coordinate descent on the
-//! Gram for one that enters (squared loss), `n k^2` a Newton step for the other losses.
+//! Cost: one pass over a feature that is dropped; `n k` flops and a coordinate descent on the
+//! Gram for one that enters (squared loss), `n k^2` per Newton step for the other losses.
 //! Source: Perkins, Theiler, Online feature selection using grafting, ICML 2003.
 
-use super::baseline::Rival;
+use super::baseline::Baseline;
+use super::held::{Held, TOLERANCE};
 use super::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
-use super::stream::{Held, TOLERANCE};
 use super::{L1Params, norm};
 use crate::data::check::Feature;
 use crate::data::target::Problem;
@@ -26,10 +27,10 @@ use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::run::budget::Budget;
 use crate::select::{ColumnSelector, Outcome, Reason, Verdict};
 
-/// Rounds in which a lambda found on the quadratic model is corrected on the loss itself.
+/// Rounds in which a lambda from the quadratic model is corrected on the loss itself.
 const ROUNDS: usize = 5;
-/// What the slope of a newcomer must have of lambda, past the error of the solve. That of a copy
-/// of a held column is lambda but for that error, which must not decide whether it enters.
+/// How far the slope of a newcomer must be above lambda. The slope of a copy of a held column is
+/// lambda within the tolerance of the solve, which must not decide whether it enters.
 const EDGE: f64 = 1.0 + 10.0 * TOLERANCE;
 
 /// The method, for any loss.
@@ -43,45 +44,46 @@ impl Grafting {
         Ok(Self { held: Held::new(params, problem, budget)? })
     }
 
-    /// Optimises at the fixed lambda; what has no weight leaves.
+    /// Solves at the fixed lambda and removes the features with a coefficient of 0.
     fn drop_zeros(&mut self) -> Vec<Option<crate::FeatureId>> {
-        self.held.settle(self.held.books.lambda);
+        self.held.solve(self.held.progress.lambda);
         let idle = self.held.idle();
         idle.into_iter().rev().map(|slot| self.held.remove(slot)).collect()
     }
 
-    /// Moves lambda until one of the `k + 1` has no weight, and lets it go.
+    /// Moves lambda until one of the `k + 1` coefficients is 0, and removes that feature.
     fn make_room(&mut self) -> Result<Option<crate::FeatureId>> {
         let held = &mut self.held;
         let slots = held.slots();
         let count = held.columns.count();
-        if held.books.lambda == 0.0 {
+        if held.progress.lambda == 0.0 {
             let most = held.slopes().chunks(count).map(norm).fold(0.0, f64::max);
-            held.books.lambda = (0.1 * most).max(f64::MIN_POSITIVE);
+            held.progress.lambda = (0.1 * most).max(f64::MIN_POSITIVE);
         }
         for _ in 0..ROUNDS {
-            let quad = held.columns.quad(&mut held.gram, &held.point, &slots);
+            let quadratic_model = held.columns.quadratic_model(&mut held.gram, &held.point, &slots);
             let mut free: Vec<bool> = slots.iter().map(|j| !held.columns.pinned(*j)).collect();
-            free.resize(quad.size, false);
+            free.resize(quadratic_model.size, false);
             let mut w: Vec<Vec<f64>> =
                 (0..count).map(|c| held.columns.gather(&held.point, &slots, c)).collect();
             let tolerance = |lambda: f64| 0.1 * TOLERANCE * lambda;
-            held.books.lambda = quad.first_zero(&mut w, &free, held.books.lambda, tolerance)?;
+            held.progress.lambda =
+                quadratic_model.first_zero(&mut w, &free, held.progress.lambda, tolerance)?;
             if held.columns.squared() {
                 held.columns.scatter(&mut held.point, &slots, &w);
                 held.columns.predict(&mut held.point);
                 held.gradient = None;
             } else {
-                held.settle(held.books.lambda);
+                held.solve(held.progress.lambda);
             }
             if !held.idle().is_empty() {
                 break;
             }
         }
-        let victim = match held.idlest() {
+        let evicted = match held.idle_of_least_slope() {
             Some(slot) => slot,
             None => {
-                // The model and the loss do not agree: the least weight stands in for a zero.
+                // The quadratic model and the loss do not agree: the least coefficient goes.
                 let least = held.least(slots.into_iter(), |j| held.point.size(j));
                 let Some(slot) = least else { return Ok(None) };
                 held.point.w[slot * count..(slot + 1) * count].fill(0.0);
@@ -90,11 +92,11 @@ impl Grafting {
                 slot
             }
         };
-        Ok(held.remove(victim))
+        Ok(held.remove(evicted))
     }
 }
 
-impl Rival for Grafting {
+impl Baseline for Grafting {
     const NAME: &'static str = INFO.name;
     const COORDINATES: bool = false;
 
@@ -114,14 +116,14 @@ impl Rival for Grafting {
         let slope = held.slope(x).0;
         let with_slope = |outcome: Outcome| Outcome { marginal: Some(slope), ..outcome };
         let filling = held.limit().is_some() && !held.full();
-        if !x.pinned && !filling && slope <= EDGE * held.books.lambda {
+        if !x.pinned && !filling && slope <= EDGE * held.progress.lambda {
             return Ok(with_slope(Outcome::dropped(Reason::Weak)));
         }
         held.push(x)?;
         if filling || x.pinned {
-            // Until one must go there is nothing to choose, and no lambda to choose it by.
-            if held.books.lambda > 0.0 {
-                held.settle(held.books.lambda);
+            // Until a feature must go, no lambda is needed.
+            if held.progress.lambda > 0.0 {
+                held.solve(held.progress.lambda);
             }
             return Ok(with_slope(Outcome::new(Verdict::Kept)));
         }
@@ -133,7 +135,7 @@ impl Rival for Grafting {
         let stays = self.held.columns.kept.slot(x.id).is_some();
         evicted.retain(|id| *id != x.id);
         let verdict = if stays { Verdict::Kept } else { Verdict::Dropped(Reason::Weak) };
-        self.held.books.substitutions += u64::from(stays && !evicted.is_empty());
+        self.held.progress.substitutions += u64::from(stays && !evicted.is_empty());
         Ok(with_slope(Outcome { evicted, ..Outcome::new(verdict) }))
     }
 }

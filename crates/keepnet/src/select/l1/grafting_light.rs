@@ -1,23 +1,23 @@
-//! Grafting-light: one gradient step over the held weights and the newcomer, where grafting
-//! optimises them all.
+//! Grafting-light: one gradient step over the held coefficients and the newcomer in place of
+//! grafting's full optimisation.
 //!
 //! ```text
 //! arrival x, not held:   enters where |x'g| > lambda
 //!   v = w - eta X_S'g,   w = v (1 - eta lambda / |v|)+      eta halved until the loss obeys
 //!                                                           the quadratic bound of 1 / eta
-//! fixed lambda:  weights of zero leave
+//! fixed lambda:  features with w = 0 leave
 //! lambda=auto:   k + 1 held: lambda rises to the least |v| / eta, and that feature leaves;
-//!                a held weight at zero: lambda falls by 1 % an arrival
+//!                while a held w is zero lambda falls by 1 % at each arrival
 //! ```
 //!
-//! Cost: `4 n k` flops an arrival. With a fixed lambda the held set has no bound but the budget;
-//! with `lambda=auto`, ours, it is at most `k + 1` columns.
+//! Cost: `4 n k` flops per arrival. With a fixed lambda only the budget limits the held set; with
+//! `lambda=auto`, which is ours, it is at most `k + 1` columns.
 //! Source: Zhu, Lao, Xing, Grafting-light, KDD 2010.
 
-use super::baseline::Rival;
-use super::quad::EDGE;
+use super::baseline::Baseline;
+use super::held::{FALL, Held};
+use super::quadratic_model::EDGE;
 use super::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
-use super::stream::{FALL, Held};
 use super::{L1Params, Point, norm};
 use crate::FeatureId;
 use crate::data::check::Feature;
@@ -27,9 +27,9 @@ use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::run::budget::Budget;
 use crate::select::{ColumnSelector, Outcome, Reason, Verdict};
 
-/// How much longer a step is tried after one that was taken whole.
+/// Factor on the step length after each step.
 const GROW: f64 = 1.05;
-/// Halvings of a step after which it is taken as it is: only rounding is left of it.
+/// Most halvings of a step; then it is so short that only rounding is left, and it is taken.
 const HALVINGS: usize = 100;
 
 /// The method, for any loss.
@@ -43,7 +43,7 @@ impl GraftingLight {
         Ok(Self { held: Held::new(params, problem, budget)? })
     }
 
-    /// One proximal gradient step over everything held.
+    /// One proximal gradient step over all held columns.
     fn step(&mut self) {
         let held = &mut self.held;
         let count = held.columns.count();
@@ -56,45 +56,45 @@ impl GraftingLight {
         let (over, before) = (held.over(), held.columns.loss(&held.point.u));
         for halving in 0..=HALVINGS {
             let held = &self.held;
-            let eta = held.books.eta;
+            let eta = held.progress.eta;
             let v: Vec<f64> = held.point.w.iter().zip(&slopes).map(|(w, s)| w - eta * s).collect();
-            let mut lambda = held.books.lambda;
+            let mut lambda = held.progress.lambda;
             if over {
-                // Where lambda leaves all k + 1 a weight, the least of them sets it.
+                // Where all k + 1 coefficients would stay nonzero, the least of them sets lambda.
                 let free = (0..held.columns.kept.len()).filter(|j| !held.columns.pinned(*j));
                 let size = |j: usize| norm(&v[j * count..(j + 1) * count]);
                 lambda = lambda.max(free.map(size).fold(f64::INFINITY, f64::min) / eta);
             }
             let next = self.shrunk(&v, &intercept, lambda);
             let held = &mut self.held;
-            let (bound, moved) = distance(&held.point, &next, &slopes, &intercept, eta);
-            // One column alone obeys with equality, which rounding must not decide.
+            let (bound, moved) = step_bound(&held.point, &next, &slopes, &intercept, eta);
+            // With a single column the bound holds with equality, which rounding must not decide.
             let tiny = 1e-9 * before.abs();
-            let obeys = !moved || held.columns.loss(&next.u) <= before + bound + tiny;
-            if obeys || halving == HALVINGS {
-                held.books.eta = eta * GROW;
-                held.books.lambda = lambda;
-                held.books.changed |= moved;
+            let within_bound = !moved || held.columns.loss(&next.u) <= before + bound + tiny;
+            if within_bound || halving == HALVINGS {
+                held.progress.eta = eta * GROW;
+                held.progress.lambda = lambda;
+                held.progress.changed |= moved;
                 held.point = next;
                 held.gradient = None;
                 return;
             }
-            held.books.eta = 0.5 * eta;
+            held.progress.eta = 0.5 * eta;
         }
     }
 
-    /// The point that a step to `v` leads to under `lambda`.
+    /// The point after a step to `v` and the shrinkage by `lambda`.
     fn shrunk(&self, v: &[f64], intercept: &[f64], lambda: f64) -> Point {
         let (held, count) = (&self.held, self.held.columns.count());
-        let eta = held.books.eta;
+        let eta = held.progress.eta;
         let mut next = Point { w: v.to_vec(), ..held.point.clone() };
         for (slot, w) in next.w.chunks_mut(count).enumerate() {
             let size = norm(w);
             if held.columns.pinned(slot) {
                 continue;
             }
-            // A hair above the threshold is rounding, of the division that set lambda or among
-            // copies of a column.
+            // Within EDGE of the threshold the difference is rounding: of the division that set
+            // lambda, or between copies of a column.
             if size <= eta * lambda * EDGE {
                 w.fill(0.0);
             } else {
@@ -112,17 +112,23 @@ impl GraftingLight {
     }
 
     fn make_room(&mut self) -> Option<FeatureId> {
-        let slot = self.held.idlest()?;
+        let slot = self.held.idle_of_least_slope()?;
         self.held.remove(slot)
     }
 }
 
-/// The linear and quadratic bound of a step on the loss, and whether anything moves.
-fn distance(from: &Point, to: &Point, slopes: &[f64], intercept: &[f64], eta: f64) -> (f64, bool) {
-    let weights = to.w.iter().zip(&from.w).zip(slopes);
+/// The quadratic bound on the change of the loss by a step, and whether anything moves.
+fn step_bound(
+    from: &Point,
+    to: &Point,
+    slopes: &[f64],
+    intercept: &[f64],
+    eta: f64,
+) -> (f64, bool) {
+    let coefficients = to.w.iter().zip(&from.w).zip(slopes);
     let intercepts = to.b.iter().zip(&from.b).zip(intercept);
     let (mut linear, mut square) = (0.0, 0.0);
-    for ((to, from), slope) in weights.chain(intercepts) {
+    for ((to, from), slope) in coefficients.chain(intercepts) {
         let d = to - from;
         linear += slope * d;
         square += d * d;
@@ -130,7 +136,7 @@ fn distance(from: &Point, to: &Point, slopes: &[f64], intercept: &[f64], eta: f6
     (linear + square / (2.0 * eta), square > 0.0)
 }
 
-impl Rival for GraftingLight {
+impl Baseline for GraftingLight {
     const NAME: &'static str = INFO.name;
     const COORDINATES: bool = false;
 
@@ -149,7 +155,7 @@ impl Rival for GraftingLight {
         }
         let slope = held.slope(x).0;
         let filling = held.limit().is_some() && !held.full();
-        let enters = x.pinned || filling || slope > EDGE * held.books.lambda;
+        let enters = x.pinned || filling || slope > EDGE * held.progress.lambda;
         if enters {
             held.push(x)?;
         }
@@ -160,12 +166,12 @@ impl Rival for GraftingLight {
             Some(_) => Vec::new(),
         };
         if self.held.limit().is_some() && self.held.full() && !self.held.idle().is_empty() {
-            self.held.books.lambda *= FALL;
+            self.held.progress.lambda *= FALL;
         }
         let stays = self.held.columns.kept.slot(x.id).is_some();
         evicted.retain(|id| *id != x.id);
         let verdict = if stays { Verdict::Kept } else { Verdict::Dropped(Reason::Weak) };
-        self.held.books.substitutions += u64::from(stays && !evicted.is_empty());
+        self.held.progress.substitutions += u64::from(stays && !evicted.is_empty());
         let outcome = Outcome::new(verdict);
         Ok(Outcome { evicted, marginal: Some(slope), ..outcome })
     }

@@ -1,7 +1,7 @@
 //! Products of held columns with each other, computed when they are first needed.
 //!
-//! Only the squared loss has use for it: its curvature does not change. A stream keeps every
-//! slot in it; a batch solve only the columns that were ever in the model.
+//! Only the squared loss uses it: its curvature does not change. On a stream it has every slot; in
+//! a batch solve only the columns that have been in the working set.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use super::Columns;
 use crate::data::column::Column;
 use crate::numeric::linalg::Square;
 use crate::numeric::products::cross;
-use crate::select::kept_products::TOGETHER;
+use crate::select::kept_products::GROUP;
 
-/// `<x_i, x_j>` on scaled columns, for the slots that were asked for.
+/// `<x_i, x_j>` on scaled columns, for the slots that were requested.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::select) struct Gram {
     /// The slot of each row.
@@ -24,8 +24,8 @@ pub(in crate::select) struct Gram {
 }
 
 impl Gram {
-    /// Whether products that were read back are of some of `held` columns.
-    pub(in crate::select) fn sound(&self, held: usize, count: usize) -> bool {
+    /// Whether products from a checkpoint fit `held` columns.
+    pub(in crate::select) fn is_valid(&self, held: usize, count: usize) -> bool {
         let row_of = |slot: u32| self.rows.get(slot as usize).copied();
         let both =
             self.slots.iter().enumerate().all(|(row, slot)| row_of(*slot) == Some(row as u32));
@@ -36,17 +36,17 @@ impl Gram {
             && self.square.sound(self.slots.len())
     }
 
-    /// Makes sure that every slot of `set` has a row.
-    pub(in crate::select) fn reach(&mut self, columns: &Columns, set: &[usize]) {
+    /// Computes the rows of the slots of `set` that have none.
+    pub(in crate::select) fn complete(&mut self, columns: &Columns, set: &[usize]) {
         self.rows.resize(columns.kept.len(), u32::MAX);
         let fresh: Vec<usize> =
             set.iter().copied().filter(|slot| self.rows[*slot] == u32::MAX).collect();
-        for group in fresh.chunks(TOGETHER) {
-            self.take(columns, group);
+        for group in fresh.chunks(GROUP) {
+            self.add_rows(columns, group);
         }
     }
 
-    fn take(&mut self, columns: &Columns, group: &[usize]) {
+    fn add_rows(&mut self, columns: &Columns, group: &[usize]) {
         let (frame, count) = (&columns.frame, columns.count());
         let first = self.slots.len();
         for slot in group {
@@ -82,7 +82,7 @@ impl Gram {
         }
     }
 
-    /// Matrix and linear terms of `set`, which must have been reached.
+    /// Matrix and linear terms of `set`, after [`Gram::complete`].
     pub(in crate::select) fn part(&self, set: &[usize], count: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
         let rows: Vec<usize> = set.iter().map(|slot| self.rows[*slot] as usize).collect();
         let mut h = Vec::with_capacity(rows.len() * rows.len());
@@ -94,7 +94,7 @@ impl Gram {
         (h, (0..count).map(lin).collect())
     }
 
-    /// A slot goes and the last of `held` slots takes its place.
+    /// Removes a slot; the last of `held` slots takes its place.
     pub(in crate::select) fn swap_remove(&mut self, slot: usize, held: usize, count: usize) {
         self.rows.resize(held, u32::MAX);
         let row = self.rows.swap_remove(slot);

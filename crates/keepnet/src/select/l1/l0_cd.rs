@@ -1,18 +1,18 @@
-//! Coordinate descent on the stream with projection to the `k` largest weights.
+//! Coordinate descent on the stream; the `k` largest coefficients are kept.
 //!
 //! ```text
-//! arrival x, held or not:   w_x = w_x - eta x'g / max curvature      no other weight moves
-//!   more than k:  let go the feature of least |w|, the newcomer where it ties
+//! arrival x, held or not:   w_x = w_x - eta x'g / max curvature      no other w moves
+//!   more than k:  the feature of least |w| goes, the newcomer where it ties
 //! ```
 //!
-//! The intercept and pinned columns take their own step at every arrival. Cost: `4 n` flops an
-//! arrival; memory `k` columns and `O(n)`. Without the step of the kept set that `os` takes, weights
-//! stay where their last arrival put them.
+//! The intercept and pinned columns take their own step at every arrival. Cost: `4 n` flops per
+//! arrival; memory `k` columns and `O(n)`. Unlike in `os`, the kept set takes no step: a
+//! coefficient moves only when its own feature arrives.
 //! Source: section 5, baseline methods, of Yang, Fujimaki, Kusumura, Liu, KDD 2016.
 
-use super::baseline::Rival;
+use super::baseline::Baseline;
+use super::held::Held;
 use super::settings::{EPSILON, INTERCEPT, STANDARDISE};
-use super::stream::Held;
 use super::{L1Params, norm};
 use crate::data::check::Feature;
 use crate::data::target::Problem;
@@ -37,7 +37,7 @@ impl L0Cd {
     }
 }
 
-impl Rival for L0Cd {
+impl Baseline for L0Cd {
     const NAME: &'static str = INFO.name;
     const COORDINATES: bool = true;
     const MAY_DIVERGE: bool = true;
@@ -57,7 +57,7 @@ impl Rival for L0Cd {
         let (size, slope) = held.slope(x);
         let step = self.eta / held.columns.outputs.loss.steepest();
         let slot = held.columns.kept.slot(x.id);
-        let now = slot.map_or(vec![0.0; slope.len()], |slot| held.weights(slot));
+        let now = slot.map_or(vec![0.0; slope.len()], |slot| held.coefficients(slot));
         let next: Vec<f64> = now.iter().zip(&slope).map(|(w, s)| w - step * s).collect();
         let score = norm(&next);
         let outcome =
@@ -78,7 +78,7 @@ impl Rival for L0Cd {
             held.set(least, &vec![0.0; next.len()]);
             held.set(at, &next);
             evicted.extend(held.remove(least));
-            held.books.substitutions += 1;
+            held.progress.substitutions += 1;
         } else {
             let at = held.push(x)?;
             held.set(at, &next);

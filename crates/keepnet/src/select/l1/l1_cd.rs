@@ -2,21 +2,21 @@
 //!
 //! ```text
 //! arrival x, held or not:   h = <x, x> max curvature,  z = h w_x - x'g
-//!   w_x = z (1 - lambda / |z|)+ / h                     no other weight moves
-//! fixed lambda:  a weight of zero leaves
+//!   w_x = z (1 - lambda / |z|)+ / h                     no other w moves
+//! fixed lambda:  a feature with w = 0 leaves
 //! lambda=auto:   k + 1 held: lambda rises to the least |h w_i - x_i'g|, and that feature leaves;
-//!                a held weight at zero: lambda falls by 1 % an arrival
+//!                while a held w is zero lambda falls by 1 % at each arrival
 //! ```
 //!
-//! The intercept and pinned columns take their own step at every arrival. Cost: `4 n` flops an
-//! arrival, `n k` more where one must go. With a fixed lambda the held set has no bound but the
-//! budget, as in the paper's naive rival; `lambda=auto`, ours, holds at most `k + 1` columns.
+//! The intercept and pinned columns take their own step at every arrival. Cost: `4 n` flops per
+//! arrival, `n k` more where a feature must go. With a fixed lambda only the budget limits the held
+//! set, as in the paper's naive rival; `lambda=auto`, which is ours, holds at most `k + 1` columns.
 //! Source: section 5, baseline methods, of Yang, Fujimaki, Kusumura, Liu, KDD 2016.
 
-use super::baseline::Rival;
-use super::quad::EDGE;
+use super::baseline::Baseline;
+use super::held::{FALL, Held};
+use super::quadratic_model::EDGE;
 use super::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
-use super::stream::{FALL, Held};
 use super::{L1Params, norm};
 use crate::FeatureId;
 use crate::data::check::Feature;
@@ -38,30 +38,31 @@ impl L1Cd {
         Ok(Self { held: Held::new(params, problem, budget)? })
     }
 
-    /// Lambda falls while it leaves a held column idle.
-    fn fall(&mut self) {
+    /// Lowers lambda while a held coefficient is 0.
+    fn lower_lambda(&mut self) {
         let held = &mut self.held;
         if held.full() && !held.idle().is_empty() {
-            held.books.lambda *= FALL;
+            held.progress.lambda *= FALL;
         }
     }
 
-    /// Lets the feature go whose own step would be the first to end at zero.
+    /// Removes the feature whose coefficient would be the first to become 0 as lambda rises.
     fn make_room(&mut self) -> Option<FeatureId> {
         let held = &mut self.held;
-        let slot = match held.idlest() {
+        let slot = match held.idle_of_least_slope() {
             Some(slot) => slot,
             None => {
                 let (slopes, count) = (held.slopes(), held.columns.count());
                 let need = |j: usize| {
                     let h = held.columns.curvature(&held.columns.kept.slots()[j]);
                     let slopes = &slopes[j * count..(j + 1) * count];
-                    let weights = held.weights(j);
-                    let z: Vec<f64> = weights.iter().zip(slopes).map(|(w, s)| h * w - s).collect();
+                    let coefficients = held.coefficients(j);
+                    let z: Vec<f64> =
+                        coefficients.iter().zip(slopes).map(|(w, s)| h * w - s).collect();
                     norm(&z)
                 };
                 let slot = held.least(held.slots().into_iter(), need)?;
-                held.books.lambda = held.books.lambda.max(need(slot));
+                held.progress.lambda = held.progress.lambda.max(need(slot));
                 held.set(slot, &vec![0.0; count]);
                 slot
             }
@@ -70,8 +71,8 @@ impl L1Cd {
     }
 }
 
-/// The coordinate step with a soft threshold; what is no more than `nothing` is rounding, and so
-/// is what lambda leaves of a size at its edge.
+/// The coordinate step with a soft threshold. Sizes up to `nothing`, or within [`EDGE`] of lambda,
+/// are rounding and become 0.
 fn shrunk(w: &[f64], slope: &[f64], h: f64, lambda: f64, nothing: f64) -> Vec<f64> {
     let z: Vec<f64> = w.iter().zip(slope).map(|(w, s)| h * w - s).collect();
     let size = norm(&z);
@@ -80,7 +81,7 @@ fn shrunk(w: &[f64], slope: &[f64], h: f64, lambda: f64, nothing: f64) -> Vec<f6
     z.iter().map(|z| z * keep).collect()
 }
 
-impl Rival for L1Cd {
+impl Baseline for L1Cd {
     const NAME: &'static str = INFO.name;
     const COORDINATES: bool = true;
 
@@ -98,14 +99,14 @@ impl Rival for L1Cd {
         let held = &mut self.held;
         let (size, slope) = held.slope(x);
         let slot = held.columns.kept.slot(x.id);
-        let now = slot.map_or(vec![0.0; slope.len()], |slot| held.weights(slot));
-        let lambda = if x.pinned { 0.0 } else { held.books.lambda };
+        let now = slot.map_or(vec![0.0; slope.len()], |slot| held.coefficients(slot));
+        let lambda = if x.pinned { 0.0 } else { held.progress.lambda };
         let nothing = NOTHING * held.columns.outputs.scale * held.columns.length(x);
         let next = shrunk(&now, &slope, held.columns.curvature(x), lambda, nothing);
         let filling = held.limit().is_some() && !held.full();
         let outcome = |verdict| Outcome { marginal: Some(size), ..Outcome::new(verdict) };
         if slot.is_none() && norm(&next) == 0.0 && !x.pinned && !filling {
-            self.fall();
+            self.lower_lambda();
             return Ok(outcome(Verdict::Dropped(Reason::Weak)));
         }
         let at = match slot {
@@ -119,17 +120,17 @@ impl Rival for L1Cd {
                 held.remove(at);
                 return Ok(outcome(Verdict::Dropped(Reason::Weak)));
             }
-            self.fall();
+            self.lower_lambda();
             return Ok(outcome(Verdict::Held));
         }
         let mut evicted = Vec::new();
         if held.over() {
             evicted.extend(self.make_room());
         }
-        self.fall();
+        self.lower_lambda();
         let stays = self.held.columns.kept.slot(x.id).is_some();
         evicted.retain(|id| *id != x.id);
-        self.held.books.substitutions += u64::from(stays && !evicted.is_empty());
+        self.held.progress.substitutions += u64::from(stays && !evicted.is_empty());
         let verdict = if stays { Verdict::Kept } else { Verdict::Dropped(Reason::Weak) };
         Ok(Outcome { evicted, ..outcome(verdict) })
     }
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(shrunk(&[1.0], &[0.5], 2.0, 0.5, 0.0), [0.5]);
         assert_eq!(shrunk(&[1.0], &[0.5], 2.0, 1.5, 0.0), [0.0]);
         assert_eq!(shrunk(&[0.0], &[-3.0], 1.5, 0.0, 1e-13), [2.0]);
-        // A slope of zero but for rounding gives no weight, whatever lambda is.
+        // A slope within rounding of 0 gives a coefficient of 0, whatever lambda is.
         assert_eq!(shrunk(&[0.0], &[3e-17], 1.0, 0.0, 1e-13), [0.0]);
     }
 }

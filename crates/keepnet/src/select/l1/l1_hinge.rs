@@ -1,10 +1,10 @@
-//! The L1 penalised squared hinge of all features at once, in memory: a sparse linear SVM.
+//! The squared hinge with an L1 penalty over all features at once, in memory: a sparse linear SVM.
 //!
 //! ```text
 //! minimise over w, b   sum_i v_i max(0, 1 - y_i (x_i'w + b))^2 / (2 W) + lambda sum_j |w_j|
 //! ```
 //!
-//! As `lasso`, with the squared hinge and for classes only. With `standardise=false` and
+//! The same as `lasso` with the squared hinge, for classes only. With `standardise=false` and
 //! `intercept=false` it is scikit-learn's `LinearSVC(penalty="l1", loss="squared_hinge")` at
 //! `C = 1 / (2 n lambda)`. Solved by proximal Newton steps on a working set and checked against
 //! the KKT conditions over all columns. Memory: every column.

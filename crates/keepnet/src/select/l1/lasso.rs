@@ -1,21 +1,22 @@
-//! The lasso: the L1 penalised model of all features at once, in memory.
+//! The lasso: a model with an L1 penalty over all features at once, in memory.
 //!
 //! ```text
 //! minimise over w, b   L(X w + b) / W + lambda sum_j |w_j|
 //! ```
 //!
-//! `lambda=auto` walks down from the largest lambda with a weight until at least `k` features have
-//! one, bisects for the smallest such model, and keeps its `k` largest weights, refitted. Squared
-//! loss by default (classes as -1 and 1); `loss` takes the others, such as L1 logistic
-//! regression. Every solution is checked against the KKT conditions over all columns, and the
-//! residual is in the result; with `standardise=false` the problem and its lambda are those of
-//! scikit-learn's `Lasso` (`alpha`).
+//! With `lambda=auto` lambda falls from the largest useful one until at least `k` coefficients are
+//! not 0. A bisection then finds the smallest such model, and its `k` largest coefficients are kept
+//! and refitted. The loss is squared by default (classes as -1 and 1); `loss` takes the others, such
+//! as L1 logistic regression. Every solution is checked against the KKT conditions over all
+//! columns, and the residual is in the result. With `standardise=false` the problem and its lambda
+//! are those of scikit-learn's `Lasso` (`alpha`).
 //!
 //! Cost: coordinate descent on a working set, one pass over all columns for each check; memory:
 //! every column. Source: Tibshirani, JRSS-B 58 (1996); the paper's LASSO rival.
 
-use super::batch::{Answer, Batch, Solver, l1};
+use super::batch::{Answer, Batch, Solver};
 use super::settings::{EPSILON, INTERCEPT, LAMBDA, STANDARDISE};
+use super::working_set::solve_l1;
 use super::{Columns, L1Params};
 use crate::data::target::Problem;
 use crate::error::Result;
@@ -25,7 +26,7 @@ use crate::run::budget::Budget;
 use crate::select::ColumnSelector;
 use crate::selection::Value;
 
-/// The L1 problem under a name.
+/// The L1 problem as a method of this name.
 pub(super) struct L1Solver {
     pub(super) name: &'static str,
     pub(super) params: L1Params,
@@ -41,7 +42,7 @@ impl Solver for L1Solver {
     }
 
     fn solve(&self, columns: &Columns) -> Result<Answer> {
-        l1(columns, &self.params)
+        solve_l1(columns, &self.params)
     }
 }
 

@@ -7,10 +7,10 @@
 //! eta = c/Lf: the same of all columns          eta = a number: that step, unguarded
 //! ```
 //!
-//! Ends when a step moves the weights by less than 1e-6 of their length, or after 500. The
-//! published curves need `1/L`, the default: `1/Lf` is far shorter and gets stuck. Cost: one pass
-//! over all columns a step; memory: every column. Source: the batch L0 rival of Yang, Fujimaki,
-//! Kusumura, Liu, KDD 2016; iterative hard thresholding, Blumensath and Davies 2009.
+//! Ends when a step moves the coefficients by less than 1e-6 of their length, or after 500 steps.
+//! The published curves need `1/L`, the default: `1/Lf` is far shorter and gets stuck. Cost: one
+//! pass over all columns per step; memory: every column. Source: the batch L0 rival of Yang,
+//! Fujimaki, Kusumura, Liu, KDD 2016; iterative hard thresholding, Blumensath and Davies 2009.
 
 use super::batch::{Answer, Batch, Solver};
 use super::settings::{EPSILON, INTERCEPT, STANDARDISE};
@@ -27,9 +27,9 @@ use crate::selection::Value;
 
 /// Most steps.
 const STEPS: usize = 500;
-/// Share of the weights' length below which a step is the last.
+/// A step shorter than this share of the coefficients' length is the last.
 const STILL: f64 = 1e-6;
-/// Halvings of a step that the loss would rise by.
+/// Most halvings of a step with which the loss would rise.
 const HALVINGS: usize = 30;
 
 /// The step length.
@@ -66,7 +66,7 @@ struct ProjGd {
 }
 
 impl ProjGd {
-    /// Weights after a step of `eta`, projected; and the slots that have one.
+    /// `v` with all but the `k` largest and the pinned coefficients set to 0, and their slots.
     fn project(&self, columns: &Columns, v: &[f64], order: &[usize]) -> (Vec<f64>, Vec<usize>) {
         let count = columns.count();
         let size = |j: &usize| norm(&v[j * count..(j + 1) * count]);
@@ -81,8 +81,8 @@ impl ProjGd {
             let edge = sizes[k - 1];
             let (larger, rest): (Vec<usize>, Vec<usize>) =
                 free.iter().partition(|j| above(size(j), edge));
-            // The order of `free` is that of the features, so what ties at the edge but for
-            // rounding goes to the earlier ones.
+            // `free` is in the order of the features, so ties at the edge, equal within rounding,
+            // go to the earlier ones.
             let tied = rest.into_iter().filter(|j| !above(edge, size(j)));
             set.extend(larger.iter().copied().chain(tied.take(k - larger.len())));
         }
@@ -165,7 +165,6 @@ impl ProjGd {
 
 /// The largest eigenvalue of `X_S'X_S / W` on scaled columns.
 fn largest(columns: &Columns, set: &[usize]) -> f64 {
-    // The slopes of the squared loss at u = -X v and y = 0 would do; this is the same product.
     let times = |v: &[f64], out: &mut [f64]| {
         let mut u = vec![0.0; columns.frame.n()];
         columns.add(set, v, 0.0, &mut u);

@@ -1,4 +1,4 @@
-//! The L1 problem on a set of held columns, to its minimum.
+//! Solves the L1 problem on a set of held columns.
 //!
 //! ```text
 //! squared:  coordinate descent on the Gram
@@ -9,21 +9,31 @@
 //! Source: Yuan, Ho, Lin, JMLR 13 (2012), with the full Hessian of the small set.
 
 use super::gram::Gram;
-use super::quad::Quad;
+use super::quadratic_model::QuadraticModel;
 use super::{Columns, Point};
 use crate::data::kept::Kept;
 
-/// Newton steps after which a solve gives up; a guard, not a setting.
+/// Most Newton steps of a solve.
 const NEWTON: usize = 60;
 
 impl Columns {
     /// The quadratic model of the loss at `point` on `set`; the intercept comes last.
-    pub(in crate::select) fn quad(&self, gram: &mut Gram, point: &Point, set: &[usize]) -> Quad {
+    pub(in crate::select) fn quadratic_model(
+        &self,
+        gram: &mut Gram,
+        point: &Point,
+        set: &[usize],
+    ) -> QuadraticModel {
         let curve = |slot: &usize| self.curvature(&self.kept.slots()[*slot]);
         if self.squared() {
-            gram.reach(self, set);
+            gram.complete(self, set);
             let (h, lin) = gram.part(set, self.count());
-            return Quad { size: set.len(), h: vec![h], lin, floor: vec![0.0; set.len()] };
+            return QuadraticModel {
+                size: set.len(),
+                h: vec![h],
+                lin,
+                floor: vec![0.0; set.len()],
+            };
         }
         let (size, total) =
             (set.len() + usize::from(self.has_intercept()), self.frame.weight_sum());
@@ -34,7 +44,7 @@ impl Columns {
         let kept: Vec<&Kept> = set.iter().map(|slot| &self.kept.slots()[*slot]).collect();
         let scale: Vec<f64> = set.iter().map(|slot| self.scale[*slot]).collect();
         let mut d = vec![0.0; self.frame.n()];
-        let mut quad = Quad { size, h: Vec::new(), lin: Vec::new(), floor };
+        let mut quadratic_model = QuadraticModel { size, h: Vec::new(), lin: Vec::new(), floor };
         for c in 0..self.count() {
             self.outputs.loss.curvatures(&point.u[c], self.y(c), self.frame.weight(), &mut d);
             let (h, ones) = self.frame.hessian(&kept, &d);
@@ -52,21 +62,21 @@ impl Columns {
                 }
                 flat[size * size - 1] = crate::numeric::kernel::sum(&d) / total;
             }
-            quad.h.push(flat);
+            quadratic_model.h.push(flat);
             let w = self.gather(point, set, c);
-            let mut lin = quad.product(c, &w);
+            let mut lin = quadratic_model.product(c, &w);
             for (i, lin) in lin.iter_mut().enumerate() {
                 *lin -= match i < set.len() {
                     true => slopes[i * self.count() + c],
                     false => gradient.sum[c] / total,
                 };
             }
-            quad.lin.push(lin);
+            quadratic_model.lin.push(lin);
         }
-        quad
+        quadratic_model
     }
 
-    /// Weights of `set` in output `c`, and the intercept where it is a variable.
+    /// Coefficients of `set` in output `c`, and the intercept where it is a variable.
     pub(in crate::select) fn gather(&self, point: &Point, set: &[usize], c: usize) -> Vec<f64> {
         let mut w: Vec<f64> = set.iter().map(|slot| point.w[slot * self.count() + c]).collect();
         if self.has_intercept() {
@@ -75,7 +85,7 @@ impl Columns {
         w
     }
 
-    /// Puts weights of `set` back, without the predictions.
+    /// Writes coefficients of `set` into `point`, without updating the predictions.
     pub(in crate::select) fn scatter(&self, point: &mut Point, set: &[usize], w: &[Vec<f64>]) {
         let count = self.count();
         for (c, w) in w.iter().enumerate() {
@@ -88,7 +98,7 @@ impl Columns {
         }
     }
 
-    /// Goes to the minimum over `set` until the KKT conditions hold to `tolerance`.
+    /// Minimises over `set` until the KKT conditions hold to `tolerance`.
     pub(in crate::select) fn solve(
         &self,
         gram: &mut Gram,
@@ -105,33 +115,33 @@ impl Columns {
         };
         if self.squared() {
             let mut w = all(point);
-            self.quad(gram, point, set).descend(&mut w, &each, 0.1 * tolerance);
+            self.quadratic_model(gram, point, set).descend(&mut w, &each, 0.1 * tolerance);
             self.scatter(point, set, &w);
             self.predict(point);
             return;
         }
         for _ in 0..NEWTON {
-            let off = self.kkt(point, set, lambda);
-            if off <= tolerance {
+            let residual = self.kkt(point, set, lambda);
+            if residual <= tolerance {
                 return;
             }
-            let quad = self.quad(gram, point, set);
+            let quadratic_model = self.quadratic_model(gram, point, set);
             let from = all(point);
             let mut to = from.clone();
-            quad.descend(&mut to, &each, (1e-3 * off).max(0.1 * tolerance));
-            if !self.search(point, set, lambda, &quad, (&from, &to)) {
+            quadratic_model.descend(&mut to, &each, (1e-3 * residual).max(0.1 * tolerance));
+            if !self.line_search(point, set, lambda, &quadratic_model, (&from, &to)) {
                 return;
             }
         }
     }
 
     /// Steps from `from` towards `to`, halving until the objective falls enough.
-    fn search(
+    fn line_search(
         &self,
         point: &mut Point,
         set: &[usize],
         lambda: f64,
-        quad: &Quad,
+        quadratic_model: &QuadraticModel,
         (from, to): (&[Vec<f64>], &[Vec<f64>]),
     ) -> bool {
         let value = self.objective(point, lambda);
@@ -146,8 +156,8 @@ impl Columns {
         let mut along = Vec::with_capacity(from.len());
         for (c, (from, to)) in from.iter().zip(to).enumerate() {
             let d: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
-            let slope = quad.product(c, from);
-            let slope = slope.iter().zip(&quad.lin[c]).map(|(a, b)| a - b);
+            let slope = quadratic_model.product(c, from);
+            let slope = slope.iter().zip(&quadratic_model.lin[c]).map(|(a, b)| a - b);
             descent += slope.zip(&d).map(|(s, d)| s * d).sum::<f64>();
             let mut du = vec![0.0; self.frame.n()];
             let b = if self.has_intercept() { d[set.len()] } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Alpha-investing: a stream of tests that earns the right to more tests.
+//! Alpha-investing: tests pay from a wealth, and accepted features add to it.
 //!
 //! ```text
 //! W = 0.5, payout = 0.5; for the i-th feature tested, i = 1, 2, ...
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Zhou, Foster, Stine, Ungar, JMLR 7 (2006). The p-value is that of a two-sided t-test on the
-//! new coefficient, with intercept. The columns of the model are held as they are stored; of
-//! standardised columns only the Cholesky factor `L` of the correlations is kept, so that
+//! new coefficient, with intercept. The columns of the model are held as they are stored. Of the
+//! standardised columns only the Cholesky factor `L` of their correlations is kept, so that
 //!
 //! ```text
 //! c = correlations with the model     d^2 = 1 - |L^-1 c|^2     u = x'r / |x|
@@ -18,20 +18,20 @@
 //! ```
 //!
 //! An offer costs O(n m), or a sparse column's non-zeros times m. Memory: the kept columns, one
-//! residual, m^2 / 2 numbers. A column that is a combination of the model's is rejected; a pinned
-//! one takes the place of the accepted column that makes it one, which changes no prediction.
-//! `rules=lofs` takes the library's likelihood ratio `exp(-gain n / (2 RSS))` for the p-value
-//! and counts every column of the input, from 2.
+//! residual, m^2 / 2 numbers. A column that is a combination of the model's columns is rejected. A
+//! pinned one takes the place of an accepted column of that combination, which changes no
+//! prediction. `rules=lofs` takes the library's likelihood ratio `exp(-gain n / (2 RSS))` as the
+//! p-value and counts every column of the input, from 2.
 //!
-//! With losses of the full bid on a failure this follows Zhou et al.; the bound on the marginal
-//! false discovery rate (Foster and Stine, JRSS-B 70, 2008) is stated for a loss of
-//! `a / (1 - a)`: `E[false] / (E[accepted] + eta) <= payout` with `eta = W_0 / payout`.
+//! A failed test costs the full bid, as in Zhou et al. The bound on the marginal false discovery
+//! rate (Foster and Stine, JRSS-B 70, 2008) is stated for a cost of `a / (1 - a)`:
+//! `E[false] / (E[accepted] + eta) <= payout` with `eta = W_0 / payout`.
 
 mod settings;
 
 use self::settings::{PAYOUT, WEALTH};
+use super::kept_list::KeptList;
 use super::rules::Rules;
-use super::shelf::Shelf;
 use crate::data::check::{CheckedBlock, Feature, offset};
 use crate::data::column::ColumnData;
 use crate::data::target::Problem;
@@ -61,7 +61,7 @@ pub struct AlphaInvestingParams {
     pub wealth: f64,
     /// What an acceptance earns, positive.
     pub payout: f64,
-    /// Whose p-values and numbering.
+    /// The paper's p-values and numbering or the library's.
     pub rules: Rules,
 }
 
@@ -79,25 +79,25 @@ pub struct AlphaInvesting {
     weight: Option<Vec<f64>>,
     rows: f64,
     covariates: Vec<(ColumnData, Sums)>,
-    shelf: Shelf<Sums>,
-    // Rows of the Cholesky factor of the correlations of covariates and kept columns.
+    list: KeptList<Sums>,
+    // Cholesky factor of the correlations of covariates and kept columns, row by row.
     factor: Vec<Vec<f64>>,
     residual: Vec<f64>,
-    // Sample weights times residual: what columns are multiplied with.
+    // Sample weights times residual.
     slope: Vec<f64>,
     rss: f64,
-    // Residual sum of squares below which the model explains everything but rounding.
-    nothing: f64,
+    // Residual sum of squares below which only rounding is left of the target.
+    explained_rss: f64,
     wealth: f64,
     tests: u64,
     ended: bool,
 }
 
-/// What a candidate would do for the model.
+/// A column that may join the model.
 struct Candidate {
-    // L^-1 c, and what is left of the column's variance.
+    // L^-1 c, and the share of the column's variance that the model does not explain.
     solved: Vec<f64>,
-    left: f64,
+    unexplained: f64,
     product: f64,
     gain: f64,
 }
@@ -121,41 +121,41 @@ impl AlphaInvesting {
         let residual = y;
         let mut method = Self {
             params,
-            // The level is not used; correlations between columns are.
+            // Only the correlations between columns are used, not the level.
             z: FisherZ::new(problem, 0.5)?,
             rows: n as f64,
             covariates: Vec::new(),
-            shelf: Shelf::new(n, budget),
+            list: KeptList::new(n, budget),
             factor: Vec::new(),
             slope: Vec::new(),
             rss: 0.0,
-            nothing: 0.0,
+            explained_rss: 0.0,
             wealth: params.wealth,
             tests: 0,
             ended: false,
             residual,
             weight,
         };
-        method.settle();
-        method.nothing = EXPLAINED * method.rss;
+        method.update_slope();
+        method.explained_rss = EXPLAINED * method.rss;
         for covariate in &problem.covariates {
-            method.cover(&covariate.values, total);
+            method.add_covariate(&covariate.values, total);
         }
         Ok(method)
     }
 
-    fn cover(&mut self, values: &[f64], total: f64) {
+    fn add_covariate(&mut self, values: &[f64], total: f64) {
         let (data, stats) = offset::column(values, self.weight.as_deref(), total, true);
         let (sums, _) = self.z.describe(data.view(), &stats);
         let candidate = self.candidate(Side { x: data.view(), facts: &sums });
-        if candidate.left > COLLINEAR {
+        if candidate.unexplained > COLLINEAR {
             self.accept(Side { x: data.view(), facts: &sums }, candidate);
             self.covariates.push((data, sums));
         }
     }
 
-    /// Derives slope and residual sum of squares from the residual.
-    fn settle(&mut self) {
+    /// Computes slope and residual sum of squares from the residual.
+    fn update_slope(&mut self) {
         self.slope.clone_from(&self.residual);
         if let Some(weight) = &self.weight {
             crate::numeric::kernel::scale_by(&mut self.slope, weight);
@@ -166,7 +166,7 @@ impl AlphaInvesting {
     fn sides(&self) -> impl Iterator<Item = Side<'_, Sums>> {
         let covariates = self.covariates.iter();
         let covariates = covariates.map(|(data, facts)| Side { x: data.view(), facts });
-        covariates.chain((0..self.shelf.len()).map(|at| self.shelf.side(at)))
+        covariates.chain((0..self.list.len()).map(|at| self.list.side(at)))
     }
 
     fn norm(&self, sums: &Sums) -> f64 {
@@ -177,14 +177,14 @@ impl AlphaInvesting {
         self.z.load(x);
         let mut solved: Vec<f64> = Vec::with_capacity(self.factor.len());
         for (other, row) in self.sides().zip(&self.factor) {
-            let known: f64 = solved.iter().zip(row).map(|(s, l)| s * l).sum();
+            let partial_sum: f64 = solved.iter().zip(row).map(|(s, l)| s * l).sum();
             let pivot = row[row.len() - 1];
-            solved.push((self.z.signed(x, other) - known) / pivot);
+            solved.push((self.z.signed_correlation(x, other) - partial_sum) / pivot);
         }
-        let left = 1.0 - solved.iter().map(|s| s * s).sum::<f64>();
+        let unexplained = 1.0 - solved.iter().map(|s| s * s).sum::<f64>();
         let product = self.centred_product(x) / self.norm(x.facts);
-        let gain = if left > COLLINEAR { product * product / left } else { 0.0 };
-        Candidate { solved, left, product, gain }
+        let gain = if unexplained > COLLINEAR { product * product / unexplained } else { 0.0 };
+        Candidate { solved, unexplained, product, gain }
     }
 
     fn centred_product(&self, x: Side<'_, Sums>) -> f64 {
@@ -194,65 +194,66 @@ impl AlphaInvesting {
 
     /// p-value of the candidate's coefficient.
     fn p_value(&self, candidate: &Candidate) -> f64 {
-        if candidate.left <= COLLINEAR || self.rss <= self.nothing {
+        if candidate.unexplained <= COLLINEAR || self.rss <= self.explained_rss {
             return 1.0;
         }
         if self.params.rules == Rules::Lofs {
             return (-candidate.gain * self.rows / (2.0 * self.rss)).exp();
         }
         let df = self.z.total() - self.factor.len() as f64 - 2.0;
-        let rest = self.rss - candidate.gain;
+        let remaining = self.rss - candidate.gain;
         if df <= 0.0 {
             1.0
-        } else if rest <= self.nothing {
+        } else if remaining <= self.explained_rss {
             0.0
         } else {
-            student_two_sided((candidate.gain * df / rest).sqrt(), df)
+            student_two_sided((candidate.gain * df / remaining).sqrt(), df)
         }
     }
 
     /// Coefficients of the model's columns in a candidate: L^-T (L^-1 c).
-    fn back(&self, candidate: &Candidate) -> Vec<f64> {
-        let mut back = candidate.solved.clone();
-        for i in (0..back.len()).rev() {
-            back[i] /= self.factor[i][i];
+    fn coefficients(&self, candidate: &Candidate) -> Vec<f64> {
+        let mut coefficients = candidate.solved.clone();
+        for i in (0..coefficients.len()).rev() {
+            coefficients[i] /= self.factor[i][i];
             for j in 0..i {
-                back[j] -= self.factor[i][j] * back[i];
+                coefficients[j] -= self.factor[i][j] * coefficients[i];
             }
         }
-        back
+        coefficients
     }
 
-    /// Puts a pinned column that the model spans in the place of an accepted one.
+    /// Replaces an accepted column by a pinned one that the model spans.
     ///
-    /// With `x = sum b_j z_j` and `b_m` not 0 the model spans the same without `z_m` and with `x`,
-    /// so the residual stays; of the factor only the correlations in it are needed.
+    /// With `x = sum b_j z_j` and `b_m` not 0 the model spans the same space with `x` for `z_m`, so
+    /// the residual stays. The new factor comes from the correlations that the old one contains.
     fn replace(
         &mut self,
         feature: &Feature<'_>,
         sums: Sums,
         candidate: &Candidate,
     ) -> Result<Outcome> {
-        let back = self.back(candidate);
+        let coefficients = self.coefficients(candidate);
         let first = self.covariates.len();
-        let free = (0..self.shelf.len()).filter(|at| !self.shelf.kept(*at).pinned);
-        let best = free.max_by(|a, b| back[first + a].abs().total_cmp(&back[first + b].abs()));
-        let spanned = Reason::Redundant { by: best.map(|at| self.shelf.id(at)) };
+        let free = (0..self.list.len()).filter(|at| !self.list.kept(*at).pinned);
+        let best = free
+            .max_by(|a, b| coefficients[first + a].abs().total_cmp(&coefficients[first + b].abs()));
+        let spanned = Reason::Redundant { by: best.map(|at| self.list.id(at)) };
         let Some(at) = best else { return Ok(Outcome::dropped(spanned)) };
-        let Some(factor) = self.without(first + at, candidate) else {
+        let Some(factor) = self.factor_without(first + at, candidate) else {
             return Ok(Outcome::dropped(spanned));
         };
-        let (strength, p_value) = (self.shelf.note(at).score, self.shelf.note(at).p_value);
+        let (strength, p_value) = (self.list.record(at).score, self.list.record(at).p_value);
         let evidence = Evidence { strength, relevant: true, p_value };
-        let evicted = self.shelf.exchange(&[at], feature, None, sums, evidence)?;
+        let evicted = self.list.exchange(&[at], feature, None, sums, evidence)?;
         self.factor = factor;
         Ok(Outcome { evicted, score: p_value, ..Outcome::new(Verdict::Kept) })
     }
 
-    /// The factor without one column and with the candidate at the end; `None` where these are
+    /// The factor with one column removed and the candidate at the end; `None` where these are
     /// collinear too.
-    fn without(&self, gone: usize, candidate: &Candidate) -> Option<Vec<Vec<f64>>> {
-        let rows = || self.factor.iter().enumerate().filter(|(at, _)| *at != gone);
+    fn factor_without(&self, removed: usize, candidate: &Candidate) -> Option<Vec<Vec<f64>>> {
+        let rows = || self.factor.iter().enumerate().filter(|(at, _)| *at != removed);
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let mut correlations: Vec<Vec<f64>> = rows()
             .map(|(at, row)| {
@@ -266,35 +267,35 @@ impl AlphaInvesting {
             for (c, row) in c.iter().zip(&factor) {
                 solved.push((c - product(&solved, row)) / row[row.len() - 1]);
             }
-            let left = 1.0 - product(&solved, &solved);
-            if left <= COLLINEAR {
+            let unexplained = 1.0 - product(&solved, &solved);
+            if unexplained <= COLLINEAR {
                 return None;
             }
-            solved.push(left.sqrt());
+            solved.push(unexplained.sqrt());
             factor.push(solved);
         }
         Some(factor)
     }
 
-    /// Puts a column into the model: residual and factor.
+    /// Updates residual and factor for a column that joins the model.
     fn accept(&mut self, x: Side<'_, Sums>, candidate: Candidate) {
-        let back = self.back(&candidate);
-        let Candidate { solved, left, product, .. } = candidate;
-        let step = product / left;
+        let coefficients = self.coefficients(&candidate);
+        let Candidate { solved, unexplained, product, .. } = candidate;
+        let step = product / unexplained;
         let mut shift = 0.0;
         let mut change = vec![0.0; self.residual.len()];
         let mut add = |side: Side<'_, Sums>, scale: f64| {
             side.x.axpy(scale, &mut change);
-            shift += scale * side.facts.real_mean();
+            shift += scale * side.facts.stored_mean();
         };
         add(x, -step / self.norm(x.facts));
-        for (side, back) in self.sides().zip(&back) {
-            add(side, step * back / self.norm(side.facts));
+        for (side, coefficient) in self.sides().zip(&coefficients) {
+            add(side, step * coefficient / self.norm(side.facts));
         }
         self.residual.iter_mut().zip(&change).for_each(|(r, change)| *r += change - shift);
-        self.settle();
+        self.update_slope();
         let mut row = solved;
-        row.push(left.sqrt());
+        row.push(unexplained.sqrt());
         self.factor.push(row);
     }
 
@@ -305,44 +306,44 @@ impl AlphaInvesting {
         }
     }
 
-    /// A failed test, also of a column that is constant under the library's rules.
-    fn lose(&mut self, arrival: u64) {
+    /// Pays for a failed test. With the library's rules constant columns fail one too.
+    fn fail_test(&mut self, arrival: u64) {
         self.wealth -= self.bid(arrival);
         self.tests += 1;
     }
 
     fn offer(&mut self, feature: &Feature<'_>) -> Result<Outcome> {
-        if self.shelf.holds(feature.id) {
+        if self.list.contains(feature.id) {
             return Ok(Outcome::new(Verdict::Held));
         }
-        let full = self.params.k.is_some_and(|k| self.shelf.free() >= k);
+        let full = self.params.k.is_some_and(|k| self.list.free() >= k);
         if self.ended || (full && !feature.pinned) {
             return Ok(Outcome::dropped(Reason::Weak));
         }
         let (sums, r) = self.z.describe(feature.column(), &feature.stats);
         let x = Side { x: feature.column(), facts: &sums };
         let candidate = self.candidate(x);
-        if feature.pinned && candidate.left <= COLLINEAR {
+        if feature.pinned && candidate.unexplained <= COLLINEAR {
             let outcome = self.replace(feature, sums, &candidate)?;
             return Ok(Outcome { marginal: Some(r.abs()), ..outcome });
         }
         let p = self.p_value(&candidate);
         let (bid, marginal) = (self.bid(feature.arrival), Some(r.abs()));
-        // A NaN is no success.
+        // A p-value of NaN fails.
         let wins = p < bid || feature.pinned;
         if !wins {
-            self.lose(feature.arrival);
+            self.fail_test(feature.arrival);
             return Ok(Outcome { marginal, score: Some(p), ..Outcome::dropped(Reason::Weak) });
         }
         let gain = (candidate.gain / self.rss.max(f64::MIN_POSITIVE)).min(1.0);
         let evidence = Evidence { strength: gain, relevant: true, p_value: Some(p) };
         let before = (self.residual.clone(), self.rss);
-        // The model is updated first, while the newcomer is not among its columns.
+        // The update needs the columns of the model without the newcomer.
         self.accept(x, candidate);
-        if let Err(error) = self.shelf.exchange(&[], feature, None, sums, evidence) {
+        if let Err(error) = self.list.exchange(&[], feature, None, sums, evidence) {
             self.factor.pop();
             self.residual = before.0;
-            self.settle();
+            self.update_slope();
             return Err(error);
         }
         if !feature.pinned {
@@ -355,16 +356,16 @@ impl AlphaInvesting {
 
 impl ColumnSelector for AlphaInvesting {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
-        // The library bids on constant columns too, and loses.
+        // With the library's rules constant columns are tested too, and fail.
         let lofs = self.params.rules == Rules::Lofs && !self.ended;
         let mut dropped = block.dropped.iter().map(|d| d.2).filter(|_| lofs).peekable();
         for feature in &block.features {
             while let Some(arrival) = dropped.next_if(|arrival| *arrival < feature.arrival) {
-                self.lose(arrival);
+                self.fail_test(arrival);
             }
             out.push(self.offer(feature)?);
         }
-        dropped.for_each(|arrival| self.lose(arrival));
+        dropped.for_each(|arrival| self.fail_test(arrival));
         Ok(())
     }
 
@@ -378,7 +379,7 @@ impl ColumnSelector for AlphaInvesting {
     }
 
     fn selection(&self) -> Result<Selection> {
-        let most = self.nothing / EXPLAINED;
+        let most = self.explained_rss / EXPLAINED;
         let learnt = self.rss <= most * (1.0 + 1e-6);
         if !learnt {
             return Err(Error::Defect(format!(
@@ -407,7 +408,7 @@ impl ColumnSelector for AlphaInvesting {
             ],
             ..Selection::default()
         };
-        self.shelf.fill(&mut selection);
+        self.list.add_to(&mut selection);
         Ok(selection)
     }
 
@@ -420,27 +421,27 @@ impl ColumnSelector for AlphaInvesting {
     }
 
     fn status(&self) -> Status {
-        let bytes = self.shelf.bytes() + 16 * self.residual.len() as u64;
-        Status { kept: self.shelf.len(), loss: None, substitutions: 0, bytes }
+        let bytes = self.list.bytes() + 16 * self.residual.len() as u64;
+        Status { kept: self.list.len(), loss: None, substitutions: 0, bytes }
     }
 }
 
 impl Snapshot for AlphaInvesting {
     fn save(&self) -> Result<Vec<u8>> {
         let Self { factor, residual, wealth, tests, ended, .. } = self;
-        snapshot::encode(&(self.shelf.parts(), factor, residual, wealth, tests, ended))
+        snapshot::encode(&(self.list.parts(), factor, residual, wealth, tests, ended))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, factor, residual, wealth, tests, ended) = snapshot::decode(state)?;
         let z = &self.z;
-        self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
+        self.list.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
         let (factor, residual): (Vec<Vec<f64>>, Vec<f64>) = (factor, residual);
-        let fits = is_lower(&factor, self.covariates.len() + self.shelf.len(), 1);
+        let fits = is_lower(&factor, self.covariates.len() + self.list.len(), 1);
         ensure(fits && residual.len() == self.residual.len(), "a factor of other columns")?;
         (self.factor, self.residual) = (factor, residual);
         (self.wealth, self.tests, self.ended) = (wealth, tests, ended);
-        self.settle();
+        self.update_slope();
         Ok(())
     }
 }

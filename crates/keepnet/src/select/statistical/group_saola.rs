@@ -11,17 +11,17 @@
 //!     an emptied kept group disappears; an emptied newcomer stops
 //! ```
 //!
-//! Yu, Wu, Ding, Pei, ACM TKDD 11 (2016), Algorithm 2; `t >` under Fisher's Z. Lists are live:
-//! a removed feature removes nobody. Irrelevant members of a relevant group are dropped first.
-//! `rules=lofs` walks the group as a stream of its own, gives ties of scores inside a group to
-//! the older member and between groups to the newer, and compares with lists made before the
-//! comparison, so that a removed feature goes on removing.
+//! Yu, Wu, Ding, Pei, ACM TKDD 11 (2016), Algorithm 2; `t >` under Fisher's Z. A removed feature
+//! removes no others. Irrelevant members of a relevant group are dropped first.
+//! `rules=lofs` treats the group as a stream of its own. It gives ties of scores inside a group to
+//! the older member and between groups to the newer. It compares with copies of the lists, so that
+//! a removed feature still removes others.
 //!
-//! Cost: a pass a member, the square of a group's relevant members, and a pair for each of the
-//! survivors with each kept feature. Memory: the kept columns and one group.
+//! Cost: one pass per member, the square of a group's relevant members, and a pair for each
+//! surviving member with each kept feature. Memory: the kept columns and one group.
 
+use super::kept_list::KeptList;
 use super::rules::{self, PairSettings, Pairwise, Rules, WithMeasure};
-use super::shelf::Shelf;
 use crate::FeatureId;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::column::{Column, ColumnData};
@@ -43,20 +43,20 @@ pub struct GroupSaola<M: Measure> {
     settings: Vec<(&'static str, Value)>,
     measure: M,
     rule: Pairwise,
-    shelf: Shelf<M::Facts>,
+    list: KeptList<M::Facts>,
     groups_seen: u64,
     evictions: u64,
     ended: bool,
 }
 
-/// A member of the group that has arrived, relevant.
+/// A relevant member of the group that has arrived.
 struct Member<'a, F> {
     place: usize,
     feature: &'a Feature<'a>,
     data: Option<ColumnData>,
     facts: F,
     evidence: Evidence,
-    gone: Option<FeatureId>,
+    removed_by: Option<FeatureId>,
 }
 
 impl<F> Member<'_, F> {
@@ -73,13 +73,13 @@ impl<F> Member<'_, F> {
     }
 
     fn stays(&self) -> bool {
-        self.gone.is_none()
+        self.removed_by.is_none()
     }
 
-    /// Marks as removed by `by`, unless the user pinned it.
+    /// Marks as removed by `by`, unless it is pinned.
     fn remove(&mut self, by: FeatureId) {
         if !self.feature.pinned {
-            self.gone.get_or_insert(by);
+            self.removed_by.get_or_insert(by);
         }
     }
 }
@@ -88,9 +88,9 @@ impl<M: Measure> GroupSaola<M> {
     /// An empty selection for `rows` rows; the measure holds the target.
     #[must_use]
     pub fn new(rules: Rules, measure: M, rows: usize, budget: Budget) -> Self {
-        let shelf = Shelf::new(rows, budget);
+        let list = KeptList::new(rows, budget);
         let (settings, rule) = (Vec::new(), Pairwise::new(rules, false, &measure));
-        Self { rules, settings, measure, rule, shelf, groups_seen: 0, evictions: 0, ended: false }
+        Self { rules, settings, measure, rule, list, groups_seen: 0, evictions: 0, ended: false }
     }
 
     /// The relevant members.
@@ -110,7 +110,7 @@ impl<M: Measure> GroupSaola<M> {
             let (facts, evidence) = self.measure.weigh(x, &feature.stats).map_err(named)?;
             out[place].marginal = Some(evidence.strength);
             if evidence.relevant || feature.pinned {
-                relevant.push(Member { place, feature, data, facts, evidence, gone: None });
+                relevant.push(Member { place, feature, data, facts, evidence, removed_by: None });
             }
         }
         Ok(relevant)
@@ -118,7 +118,7 @@ impl<M: Measure> GroupSaola<M> {
 
     /// Whether the strength between the column loaded last and another reaches the weaker score.
     fn redundant(&mut self, a: Side<'_, M::Facts>, b: Side<'_, M::Facts>, bound: f64) -> bool {
-        if !self.rule.reaches(self.measure.most(a.facts, b.facts), bound) {
+        if !self.rule.reaches(self.measure.upper_bound(a.facts, b.facts), bound) {
             return false;
         }
         let t = self.measure.strength(a, b);
@@ -159,7 +159,7 @@ impl<M: Measure> GroupSaola<M> {
         }
     }
 
-    /// The library's walk within a group: each member against those before it.
+    /// The library's rule within a group: compares each member with the earlier ones.
     fn within_lofs(&mut self, members: &mut [Member<'_, M::Facts>]) {
         for i in 0..members.len() {
             self.measure.load(members[i].side());
@@ -182,96 +182,99 @@ impl<M: Measure> GroupSaola<M> {
         }
     }
 
-    /// Compares with the kept groups; returns who removed each kept feature that goes.
+    /// Compares with the kept groups. Gives, for each kept feature, the member that removed it.
     fn between(&mut self, members: &mut [Member<'_, M::Facts>]) -> Vec<Option<usize>> {
-        let mut gone: Vec<Option<usize>> = vec![None; self.shelf.len()];
-        for (f, gone) in gone.iter_mut().enumerate() {
+        let mut removed_by: Vec<Option<usize>> = vec![None; self.list.len()];
+        for (f, removed_by) in removed_by.iter_mut().enumerate() {
             if members.iter().all(|m| !m.stays()) {
                 break;
             }
-            let sf = self.shelf.note(f).score;
-            self.measure.load(self.shelf.side(f));
+            let sf = self.list.record(f).score;
+            self.measure.load(self.list.side(f));
             for (i, member) in members.iter_mut().enumerate().filter(|(_, m)| m.stays()) {
                 let si = member.score();
-                if !self.rule.open(si, sf) || !self.meets(member, f, si.min(sf)) {
+                if !self.rule.open(si, sf) || !self.redundant_with_kept(member, f, si.min(sf)) {
                     continue;
                 }
-                if self.rule.above(si, sf) && !self.shelf.kept(f).pinned {
-                    *gone = Some(i);
+                if self.rule.above(si, sf) && !self.list.kept(f).pinned {
+                    *removed_by = Some(i);
                     break;
                 }
                 if self.rule.above(sf, si) {
-                    member.remove(self.shelf.id(f));
+                    member.remove(self.list.id(f));
                 }
             }
         }
-        gone
+        removed_by
     }
 
-    /// The library's comparison, on copies of the lists: whoever is removed goes on comparing.
+    /// The library's comparison, on copies of the lists: a removed feature is still compared.
     fn between_lofs(&mut self, members: &mut [Member<'_, M::Facts>]) -> Vec<Option<usize>> {
-        let mut gone: Vec<Option<usize>> = vec![None; self.shelf.len()];
+        let mut removed_by: Vec<Option<usize>> = vec![None; self.list.len()];
         let first: Vec<usize> = (0..members.len()).filter(|i| members[*i].stays()).collect();
         let groups: Vec<Option<u32>> =
-            (0..self.shelf.len()).map(|f| self.shelf.kept(f).group).collect();
+            (0..self.list.len()).map(|f| self.list.kept(f).group).collect();
         let mut start = 0;
         for group in groups.chunk_by(|a, b| a == b) {
             for i in &first {
-                for (f, gone) in gone.iter_mut().enumerate().skip(start).take(group.len()) {
-                    self.measure.load(self.shelf.side(f));
-                    let (si, sf) = (members[*i].score(), self.shelf.note(f).score);
-                    if !self.meets(&members[*i], f, si.min(sf)) {
+                for (f, removed_by) in
+                    removed_by.iter_mut().enumerate().skip(start).take(group.len())
+                {
+                    self.measure.load(self.list.side(f));
+                    let (si, sf) = (members[*i].score(), self.list.record(f).score);
+                    if !self.redundant_with_kept(&members[*i], f, si.min(sf)) {
                         continue;
                     }
                     if sf > si {
-                        members[*i].remove(self.shelf.id(f));
+                        members[*i].remove(self.list.id(f));
                         break;
                     }
-                    if !self.shelf.kept(f).pinned {
-                        gone.get_or_insert(*i);
+                    if !self.list.kept(f).pinned {
+                        removed_by.get_or_insert(*i);
                     }
                 }
             }
             start += group.len();
         }
-        gone
+        removed_by
     }
 
-    /// Whether member and kept feature are redundant; the kept one is loaded, and comes first.
-    fn meets(&mut self, member: &Member<'_, M::Facts>, f: usize, bound: f64) -> bool {
-        let Self { shelf, measure, rule, .. } = self;
-        let kept = shelf.side(f);
-        if !rule.reaches(measure.most(kept.facts, &member.facts), bound) {
+    /// Whether a member and a kept feature are redundant. The kept feature was loaded.
+    fn redundant_with_kept(&mut self, member: &Member<'_, M::Facts>, f: usize, bound: f64) -> bool {
+        let Self { list, measure, rule, .. } = self;
+        let kept = list.side(f);
+        if !rule.reaches(measure.upper_bound(kept.facts, &member.facts), bound) {
             return false;
         }
         rule.reaches(measure.strength(kept, member.side()), bound)
     }
 
-    /// Puts the surviving members on the list and takes the removed features off it.
+    /// Adds the surviving members to the list and removes the redundant kept features.
     fn commit(
         &mut self,
         members: Vec<Member<'_, M::Facts>>,
-        gone: &[Option<usize>],
+        removed_by: &[Option<usize>],
         out: &mut [Outcome],
     ) -> Result<()> {
         let places: Vec<usize> = members.iter().map(|m| m.place).collect();
-        let before = self.shelf.clone();
-        let removed: Vec<usize> = (0..gone.len()).filter(|f| gone[*f].is_some()).collect();
+        let before = self.list.clone();
+        let removed: Vec<usize> =
+            (0..removed_by.len()).filter(|f| removed_by[*f].is_some()).collect();
         for f in removed.iter().rev() {
-            let id = self.shelf.remove(*f);
-            let by = gone[*f].expect("filtered");
+            let id = self.list.remove(*f);
+            let by = removed_by[*f].expect("filtered");
             out[places[by]].evicted.push(id);
             self.evictions += 1;
         }
         for member in members {
-            let Member { place, feature, data, facts, evidence, gone } = member;
+            let Member { place, feature, data, facts, evidence, removed_by } = member;
             out[place].score = Some(evidence.strength);
-            out[place].verdict = match gone {
+            out[place].verdict = match removed_by {
                 Some(by) => Verdict::Dropped(Reason::Redundant { by: Some(by) }),
                 None => {
-                    let added = self.shelf.exchange(&[], feature, data, facts, evidence);
+                    let added = self.list.exchange(&[], feature, data, facts, evidence);
                     if let Err(error) = added {
-                        self.shelf = before;
+                        self.list = before;
                         self.evictions -= removed.len() as u64;
                         return Err(error);
                     }
@@ -289,12 +292,12 @@ impl<M: Measure> GroupSelector for GroupSaola<M> {
         out.extend(members.iter().map(|_| Outcome::dropped(Reason::Weak)));
         let out = &mut out[start..];
         if self.ended {
-            let held = members.iter().zip(out).filter(|(m, _)| self.shelf.holds(m.id));
+            let held = members.iter().zip(out).filter(|(m, _)| self.list.contains(m.id));
             held.for_each(|(_, outcome)| outcome.verdict = Verdict::Held);
             return Ok(());
         }
         let mut relevant = self.relevant(members, out)?;
-        let gone = if relevant.is_empty() {
+        let removed_by = if relevant.is_empty() {
             Vec::new()
         } else if self.rules == Rules::Lofs {
             self.within_lofs(&mut relevant);
@@ -303,7 +306,7 @@ impl<M: Measure> GroupSelector for GroupSaola<M> {
             self.within(&mut relevant);
             self.between(&mut relevant)
         };
-        self.commit(relevant, &gone, out)?;
+        self.commit(relevant, &removed_by, out)?;
         self.groups_seen += 1;
         Ok(())
     }
@@ -330,10 +333,10 @@ impl<M: Measure> ColumnSelector for GroupSaola<M> {
             score_kind: M::KIND.info().score,
             p_value_kind: rules::p_value_kind::<M>(),
             substitutions: self.evictions,
-            metrics: group_metrics(&self.shelf, self.groups_seen),
+            metrics: group_metrics(&self.list, self.groups_seen),
             ..Selection::default()
         };
-        self.shelf.fill(&mut selection);
+        self.list.add_to(&mut selection);
         Ok(selection)
     }
 
@@ -350,30 +353,30 @@ impl<M: Measure> ColumnSelector for GroupSaola<M> {
     }
 
     fn status(&self) -> Status {
-        let (kept, bytes) = (self.shelf.len(), self.shelf.bytes());
+        let (kept, bytes) = (self.list.len(), self.list.bytes());
         Status { kept, loss: None, substitutions: self.evictions, bytes }
     }
 }
 
-/// How many groups came, and how many live.
-pub(crate) fn group_metrics<F>(shelf: &Shelf<F>, seen: u64) -> Vec<(&'static str, Value)>
+/// How many groups arrived, and how many are kept.
+pub(crate) fn group_metrics<F>(list: &KeptList<F>, seen: u64) -> Vec<(&'static str, Value)>
 where
     F: Clone + serde::Serialize + serde::de::DeserializeOwned,
 {
     let groups: std::collections::HashSet<_> =
-        (0..shelf.len()).map(|at| shelf.kept(at).group).collect();
+        (0..list.len()).map(|at| list.kept(at).group).collect();
     vec![("groups_seen", seen.into()), ("groups_kept", groups.len().into())]
 }
 
 impl<M: Measure> Snapshot for GroupSaola<M> {
     fn save(&self) -> Result<Vec<u8>> {
-        snapshot::encode(&(self.shelf.parts(), self.groups_seen, self.evictions, self.ended))
+        snapshot::encode(&(self.list.parts(), self.groups_seen, self.evictions, self.ended))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, seen, evictions, ended) = snapshot::decode(state)?;
         let measure = &mut self.measure;
-        self.shelf.restore(parts, |x, stats| measure.weigh(x, stats).map(|(facts, _)| facts))?;
+        self.list.restore(parts, |x, stats| measure.weigh(x, stats).map(|(facts, _)| facts))?;
         (self.groups_seen, self.evictions, self.ended) = (seen, evictions, ended);
         Ok(())
     }
@@ -389,7 +392,7 @@ fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn 
     pairs.build(problem, Making { rules: pairs.rules, rows: problem.n(), budget, settings })
 }
 
-/// All that `group-saola` needs but its measure.
+/// What `group-saola` is made from, except its measure.
 struct Making {
     rules: Rules,
     rows: usize,

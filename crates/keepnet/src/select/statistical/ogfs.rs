@@ -12,17 +12,17 @@
 //! Wang, Zhao, Hu, Cheung, Wang, Wu, IJCAI 2013. `epsilon = 0.001` and the regularisation
 //! `0.001` are the defaults of the authors' released code (`epsilon`, `gamma` in `OGFS.m`);
 //! 0.05 is the paper's level. With more than two classes the lasso is solved for each class
-//! against the rest, and a feature stays that any of them uses. The first feature of a group is
+//! against the rest, and a feature stays if any of them uses it. The first feature of a group is
 //! compared with `F = 0`.
 //!
-//! A feature costs one pass. Between groups: a product for each pair of kept and newly accepted
+//! Cost: one pass per feature. Between groups: a product for each pair of kept and newly accepted
 //! columns, then coordinate descent on the correlations. Memory: the kept columns, one group,
-//! and the square of the kept number.
+//! and the square of the number of kept columns.
 
 mod settings;
 
 use super::group_saola::group_metrics;
-use super::shelf::Shelf;
+use super::kept_list::KeptList;
 use crate::FeatureId;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::target::{Problem, Target};
@@ -41,8 +41,9 @@ use settings::{EPSILON, LAMBDA, LEVEL};
 
 pub use settings::OGFS;
 
-/// Sweeps of coordinate descent at most, and the step below which it stops; a smaller weight is 0.
+/// Most sweeps of coordinate descent.
 const SWEEPS: usize = 1000;
+/// Step below which the descent stops; a smaller coefficient is 0.
 const STILL: f64 = 1e-9;
 
 /// Settings of [`Ogfs`].
@@ -54,7 +55,7 @@ pub struct OgfsParams {
     pub epsilon: f64,
     /// Level of the t-test on a feature's own score.
     pub level: f64,
-    /// Weight of the L1 norm between groups.
+    /// L1 penalty between groups.
     pub lambda: f64,
 }
 
@@ -73,12 +74,12 @@ impl Default for OgfsParams {
 pub struct Ogfs {
     params: OgfsParams,
     z: FisherZ,
-    // Centred targets of unit length, one an output, times the sample weights.
+    // Centred targets of unit length, one per output, times the sample weights.
     outputs: Vec<Vec<f64>>,
     class: Vec<u32>,
     weight: Option<Vec<f64>>,
     class_mass: Vec<f64>,
-    shelf: Shelf<Sums>,
+    list: KeptList<Sums>,
     // Correlations of the kept columns with each other (rows of the lower triangle) and with
     // the outputs.
     gram: Vec<Vec<f64>>,
@@ -141,7 +142,7 @@ impl Ogfs {
             class: codes.clone(),
             weight,
             class_mass,
-            shelf: Shelf::new(problem.n(), budget),
+            list: KeptList::new(problem.n(), budget),
             gram: Vec::new(),
             with_outputs: Vec::new(),
             groups_seen: 0,
@@ -155,7 +156,7 @@ impl Ogfs {
         let mean = feature.stats.mean;
         let one = |i: usize| self.weight.as_ref().map_or(1.0, |v| v[i]);
         let dense = feature.column().is_dense();
-        // Dense columns are centred on the way; the others skip their zeros.
+        // Dense columns are centred here; the others skip their zeros.
         let shift = if dense { mean } else { 0.0 };
         feature.column().each(|i, x| sums[self.class[i] as usize] += one(i) * (x - shift));
         let between: f64 = sums
@@ -168,7 +169,7 @@ impl Ogfs {
         Scatter { between, within: (total - between).max(0.0) }
     }
 
-    /// Which members the criteria within a group accept, with their scores.
+    /// The members that the criteria within a group accept, with their scores.
     fn within(&self, members: &[Feature<'_>], out: &mut [Outcome]) -> Vec<(usize, f64)> {
         let mut set = Scatter::default();
         let mut accepted: Vec<(usize, f64)> = Vec::new();
@@ -204,7 +205,7 @@ impl Ogfs {
         if rest <= 0.0 { 1.0 } else { f_tail(score * rest / (classes - 1.0), classes - 1.0, rest) }
     }
 
-    /// Lasso coefficients over the kept columns and `extra` new ones: the largest in any output.
+    /// The largest absolute lasso coefficient of each column over the outputs.
     fn lasso(&self, gram: &[Vec<f64>], with_outputs: &[Vec<f64>]) -> Vec<f64> {
         let p = gram.len();
         let mut largest = vec![0.0f64; p];
@@ -217,7 +218,7 @@ impl Ogfs {
                 let mut moved = 0.0f64;
                 for j in 0..p {
                     let raw = slope[j] + b[j];
-                    // A copy of a column that is in stands at lambda, but for rounding.
+                    // A copy of a column in the model is within rounding of lambda.
                     let beyond = raw.abs() - self.params.lambda;
                     let next = if beyond > STILL { raw.signum() * beyond } else { 0.0 };
                     let step = next - b[j];
@@ -236,14 +237,15 @@ impl Ogfs {
         largest
     }
 
-    /// Correlations of the kept columns with the newly accepted ones added.
+    /// Correlations of the kept and the newly accepted columns.
     fn extended(&mut self, sides: &[Side<'_, Sums>]) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let (mut gram, mut with_outputs) = (self.gram.clone(), self.with_outputs.clone());
         for (at, side) in sides.iter().enumerate() {
             self.z.load(*side);
-            let kept = (0..self.shelf.len()).map(|f| self.z.signed(*side, self.shelf.side(f)));
+            let kept =
+                (0..self.list.len()).map(|f| self.z.signed_correlation(*side, self.list.side(f)));
             let mut row: Vec<f64> = kept.collect();
-            row.extend(sides[..at].iter().map(|other| self.z.signed(*side, *other)));
+            row.extend(sides[..at].iter().map(|other| self.z.signed_correlation(*side, *other)));
             row.push(1.0);
             gram.push(row);
             let length = (side.facts.spread / self.z.total()).sqrt();
@@ -256,32 +258,32 @@ impl Ogfs {
         let sides: Vec<Side<'_, Sums>> = accepted.iter().map(Accepted::side).collect();
         let (mut gram, mut with_outputs) = self.extended(&sides);
         let largest = self.lasso(&gram, &with_outputs);
-        let kept = self.shelf.len();
-        let before = self.shelf.clone();
+        let kept = self.list.len();
+        let before = self.list.clone();
         let stays = |at: usize, pinned: bool| pinned || largest[at] > 0.0;
         for Accepted { place, feature, sums, evidence } in &accepted {
-            if let Err(error) = self.shelf.exchange(&[], feature, None, *sums, *evidence) {
-                self.shelf = before;
+            if let Err(error) = self.list.exchange(&[], feature, None, *sums, *evidence) {
+                self.list = before;
                 return Err(error);
             }
             out[*place].verdict = Verdict::Kept;
         }
-        let pinned = |shelf: &Shelf<Sums>, at: usize| shelf.kept(at).pinned;
-        let mut gone: Vec<usize> =
-            (0..gram.len()).filter(|at| !stays(*at, pinned(&self.shelf, *at))).collect();
+        let pinned = |list: &KeptList<Sums>, at: usize| list.kept(at).pinned;
+        let mut removed: Vec<usize> =
+            (0..gram.len()).filter(|at| !stays(*at, pinned(&self.list, *at))).collect();
         if let Some(k) = self.params.k {
             let mut free: Vec<usize> = (0..gram.len())
-                .filter(|at| !pinned(&self.shelf, *at) && !gone.contains(at))
+                .filter(|at| !pinned(&self.list, *at) && !removed.contains(at))
                 .collect();
             // Strongest first, ties to the earlier.
             free.sort_by(|a, b| largest[*b].total_cmp(&largest[*a]));
-            gone.extend(free.into_iter().skip(k));
-            gone.sort_unstable();
+            removed.extend(free.into_iter().skip(k));
+            removed.sort_unstable();
         }
         let strongest = (0..gram.len()).max_by(|a, b| largest[*a].total_cmp(&largest[*b]));
-        let by = strongest.map(|at| self.shelf.id(at)).unwrap_or_default();
-        for at in gone.iter().rev() {
-            let id = self.shelf.remove(*at);
+        let by = strongest.map(|at| self.list.id(at)).unwrap_or_default();
+        for at in removed.iter().rev() {
+            let id = self.list.remove(*at);
             remove_symmetric(&mut gram, *at);
             with_outputs.remove(*at);
             self.report(*at, kept, id, by, &accepted, out);
@@ -335,7 +337,7 @@ impl GroupSelector for Ogfs {
         out.extend(members.iter().map(|_| Outcome::dropped(Reason::Weak)));
         let out = &mut out[start..];
         if self.ended {
-            let held = members.iter().zip(out).filter(|(m, _)| self.shelf.holds(m.id));
+            let held = members.iter().zip(out).filter(|(m, _)| self.list.contains(m.id));
             held.for_each(|(_, outcome)| outcome.verdict = Verdict::Held);
             return Ok(());
         }
@@ -383,10 +385,10 @@ impl ColumnSelector for Ogfs {
             score_kind: "scatter between classes over scatter within",
             p_value_kind: Some("marginal"),
             substitutions: self.evictions,
-            metrics: group_metrics(&self.shelf, self.groups_seen),
+            metrics: group_metrics(&self.list, self.groups_seen),
             ..Selection::default()
         };
-        self.shelf.fill(&mut selection);
+        self.list.add_to(&mut selection);
         Ok(selection)
     }
 
@@ -404,7 +406,7 @@ impl ColumnSelector for Ogfs {
 
     fn status(&self) -> Status {
         let square = 8 * self.gram.iter().map(Vec::len).sum::<usize>() as u64;
-        let (kept, bytes) = (self.shelf.len(), self.shelf.bytes() + square);
+        let (kept, bytes) = (self.list.len(), self.list.bytes() + square);
         Status { kept, loss: None, substitutions: self.evictions, bytes }
     }
 }
@@ -413,15 +415,15 @@ impl Snapshot for Ogfs {
     fn save(&self) -> Result<Vec<u8>> {
         let Self { gram, with_outputs, groups_seen, evictions, ended, .. } = self;
         let counts = (groups_seen, evictions, ended);
-        snapshot::encode(&(self.shelf.parts(), gram, with_outputs, counts))
+        snapshot::encode(&(self.list.parts(), gram, with_outputs, counts))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, gram, with_outputs, counts) = snapshot::decode(state)?;
         let z = &self.z;
-        self.shelf.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
+        self.list.restore(parts, |x, stats| Ok(z.describe(x, stats).0))?;
         let (gram, with_outputs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (gram, with_outputs);
-        let held = self.shelf.len();
+        let held = self.list.len();
         let outputs = with_outputs.iter().all(|row| row.len() == self.outputs.len());
         let fits = is_lower(&gram, held, 1) && with_outputs.len() == held && outputs;
         ensure(fits, "correlations of other columns")?;

@@ -16,10 +16,10 @@
 //!
 //! With Fisher's Z a newcomer costs one product with each kept column and every further test
 //! is arithmetic on a small matrix; with G² a test is one pass over the rows. With `m` kept
-//! there are O(m^3) sets a member, so a large kept set is slow: `k` or `max-condition` limit it.
+//! there are O(m^3) sets per member, so a large kept set is slow: `k` or `max-condition` limit it.
 
+use super::kept_list::KeptList;
 use super::rules::{self, Rules};
-use super::shelf::Shelf;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
@@ -41,9 +41,9 @@ pub struct OsfsParams {
     pub k: Option<usize>,
     /// Most features in a conditioning set.
     pub max_condition: usize,
-    /// Fast-OSFS.
+    /// Whether to use Fast-OSFS.
     pub fast: bool,
-    /// Whose rules decide.
+    /// The paper's rules or the library's.
     pub rules: Rules,
 }
 
@@ -64,17 +64,19 @@ pub struct Osfs<T: Conditional> {
     settings: Vec<(&'static str, Value)>,
     tests: T,
     memory: T::Memory,
-    shelf: Shelf<T::Facts>,
+    list: KeptList<T::Facts>,
     conditional_tests: u64,
     too_few_rows: u64,
     evictions: u64,
     ended: bool,
 }
 
-/// What became of the list: survivors by place, and for each one removed who made it redundant.
-struct Verdicts {
-    gone: Vec<usize>,
-    newcomer: Option<usize>,
+/// The features that are redundant once the newcomer has joined the list.
+struct Redundant {
+    /// Positions of kept features.
+    removed: Vec<usize>,
+    /// Position of the kept feature that makes the newcomer redundant.
+    newcomer_by: Option<usize>,
 }
 
 impl<T: Conditional> Osfs<T> {
@@ -89,7 +91,7 @@ impl<T: Conditional> Osfs<T> {
             settings: Vec::new(),
             tests,
             memory: T::Memory::default(),
-            shelf: Shelf::new(rows, budget),
+            list: KeptList::new(rows, budget),
             conditional_tests: 0,
             too_few_rows: 0,
             evictions: 0,
@@ -99,7 +101,7 @@ impl<T: Conditional> Osfs<T> {
 
     fn offer(&mut self, feature: &Feature<'_>) -> Result<Outcome> {
         if self.ended {
-            let held = self.shelf.holds(feature.id);
+            let held = self.list.contains(feature.id);
             let dropped = Verdict::Dropped(Reason::Weak);
             return Ok(Outcome::new(if held { Verdict::Held } else { dropped }));
         }
@@ -116,47 +118,47 @@ impl<T: Conditional> Osfs<T> {
         if !evidence.relevant && !feature.pinned {
             return Ok(Outcome { marginal, ..Outcome::dropped(Reason::Weak) });
         }
-        let verdicts = self.judge(x, &facts, feature.pinned);
-        let outcome = match verdicts.newcomer {
+        let redundant = self.find_redundant(x, &facts, feature.pinned);
+        let outcome = match redundant.newcomer_by {
             Some(by) => {
-                let by = Some(self.shelf.id(by));
-                self.tests.remove(&mut self.memory, self.shelf.len());
-                let evicted = self.remove(&verdicts.gone);
+                let by = Some(self.list.id(by));
+                self.tests.remove(&mut self.memory, self.list.len());
+                let evicted = self.remove(&redundant.removed);
                 Outcome { evicted, ..Outcome::dropped(Reason::Redundant { by }) }
             }
-            None => self.keep(&verdicts.gone, feature, data, facts, evidence)?,
+            None => self.keep(&redundant.removed, feature, data, facts, evidence)?,
         };
         Ok(Outcome { marginal, score: marginal, ..outcome })
     }
 
-    fn remove(&mut self, gone: &[usize]) -> Vec<crate::FeatureId> {
-        let mut ids = Vec::with_capacity(gone.len());
-        for at in gone.iter().rev() {
+    fn remove(&mut self, removed: &[usize]) -> Vec<crate::FeatureId> {
+        let mut ids = Vec::with_capacity(removed.len());
+        for at in removed.iter().rev() {
             self.tests.remove(&mut self.memory, *at);
-            ids.push(self.shelf.remove(*at));
+            ids.push(self.list.remove(*at));
         }
         ids
     }
 
     fn keep(
         &mut self,
-        gone: &[usize],
+        removed: &[usize],
         feature: &Feature<'_>,
         data: Option<ColumnData>,
         facts: T::Facts,
         evidence: Evidence,
     ) -> Result<Outcome> {
-        let newcomer = self.shelf.len();
-        let mut evicted = match self.shelf.exchange(gone, feature, data, facts, evidence) {
+        let newcomer = self.list.len();
+        let mut evicted = match self.list.exchange(removed, feature, data, facts, evidence) {
             Ok(evicted) => evicted,
             Err(error) => {
                 self.tests.remove(&mut self.memory, newcomer);
                 return Err(error);
             }
         };
-        gone.iter().rev().for_each(|at| self.tests.remove(&mut self.memory, *at));
-        let over = self.params.k.is_some_and(|k| self.shelf.free() > k);
-        if let Some(weakest) = self.shelf.weakest(&[]).filter(|_| over) {
+        removed.iter().rev().for_each(|at| self.tests.remove(&mut self.memory, *at));
+        let over = self.params.k.is_some_and(|k| self.list.free() > k);
+        if let Some(weakest) = self.list.weakest(&[]).filter(|_| over) {
             let ids = self.remove(&[weakest]);
             if ids == [feature.id] {
                 return Ok(Outcome { evicted, ..Outcome::dropped(Reason::Weak) });
@@ -167,43 +169,43 @@ impl<T: Conditional> Osfs<T> {
         Ok(Outcome { evicted, ..Outcome::new(Verdict::Kept) })
     }
 
-    /// Who is redundant once the newcomer is at the end of the list. The memory of the tests
-    /// holds the newcomer afterwards; the list is not changed.
-    fn judge(&mut self, x: Column<'_>, facts: &T::Facts, pinned: bool) -> Verdicts {
-        let Self { shelf, tests, memory, .. } = self;
-        let mut columns: Vec<_> = (0..shelf.len()).map(|at| shelf.side(at)).collect();
+    /// Finds what is redundant with the newcomer at the end of the list. Afterwards the memory of
+    /// the tests contains the newcomer; the list is not changed.
+    fn find_redundant(&mut self, x: Column<'_>, facts: &T::Facts, pinned: bool) -> Redundant {
+        let Self { list, tests, memory, .. } = self;
+        let mut columns: Vec<_> = (0..list.len()).map(|at| list.side(at)).collect();
         columns.push(Side { x, facts });
         tests.push(memory, &columns);
-        let newcomer = shelf.len();
+        let newcomer = list.len();
         let most = self.params.max_condition;
         let mut count = 0;
         let mut search = Search { tests, memory, columns: &columns, most, count: &mut count };
-        let mut alive: Vec<usize> = (0..=newcomer).collect();
-        let mut verdicts = Verdicts { gone: Vec::new(), newcomer: None };
+        let mut surviving: Vec<usize> = (0..=newcomer).collect();
+        let mut redundant = Redundant { removed: Vec::new(), newcomer_by: None };
         if self.params.fast && !pinned {
-            verdicts.newcomer = search.any(newcomer, &alive[..newcomer]);
+            redundant.newcomer_by = search.any(newcomer, &surviving[..newcomer]);
         }
-        if verdicts.newcomer.is_none() {
+        if redundant.newcomer_by.is_none() {
             for v in 0..=newcomer {
-                let protected = if v == newcomer { pinned } else { shelf.kept(v).pinned };
+                let protected = if v == newcomer { pinned } else { list.kept(v).pinned };
                 if protected {
                     continue;
                 }
-                let others: Vec<usize> = alive.iter().copied().filter(|a| *a != v).collect();
+                let others: Vec<usize> = surviving.iter().copied().filter(|a| *a != v).collect();
                 let found = match self.params.fast {
                     true => search.with_last(v, &others),
                     false => search.any(v, &others),
                 };
                 let Some(by) = found else { continue };
-                alive = others;
+                surviving = others;
                 match v == newcomer {
-                    true => verdicts.newcomer = Some(by),
-                    false => verdicts.gone.push(v),
+                    true => redundant.newcomer_by = Some(by),
+                    false => redundant.removed.push(v),
                 }
             }
         }
         self.conditional_tests += count;
-        verdicts
+        redundant
     }
 }
 
@@ -217,12 +219,13 @@ struct Search<'a, T: Conditional> {
 }
 
 impl<T: Conditional> Search<'_, T> {
-    /// Subsets of `others` of size 1 to `most`, in lexicographic order; the first of the set.
+    /// Tries subsets of `others` of size 1 to `most`, in lexicographic order. Gives the first
+    /// member of the set that was found.
     fn any(&mut self, v: usize, others: &[usize]) -> Option<usize> {
         (1..=self.most.min(others.len())).find_map(|size| self.sets(v, others, size, None))
     }
 
-    /// The same with sets that hold the last of `others`, at their end.
+    /// The same with sets that end with the last of `others`.
     fn with_last(&mut self, v: usize, others: &[usize]) -> Option<usize> {
         let (last, before) = others.split_last()?;
         let most = self.most.checked_sub(1)?.min(before.len());
@@ -245,7 +248,7 @@ impl<T: Conditional> Search<'_, T> {
             if self.tests.independent(self.memory, self.columns, v, &set) {
                 return last.or_else(|| set.first().copied());
             }
-            // The next combination: raise the last place that has room.
+            // The next combination: raise the last position that can be raised.
             let raise = (0..size).rev().find(|i| at[*i] < from.len() - size + i)?;
             at[raise] += 1;
             for i in raise + 1..size {
@@ -291,7 +294,7 @@ impl<T: Conditional> ColumnSelector for Osfs<T> {
                 self.too_few_rows
             ));
         }
-        self.shelf.fill(&mut selection);
+        self.list.add_to(&mut selection);
         Ok(selection)
     }
 
@@ -304,7 +307,7 @@ impl<T: Conditional> ColumnSelector for Osfs<T> {
     }
 
     fn status(&self) -> Status {
-        let (kept, bytes) = (self.shelf.len(), self.shelf.bytes());
+        let (kept, bytes) = (self.list.len(), self.list.bytes());
         Status { kept, loss: None, substitutions: self.evictions, bytes }
     }
 }
@@ -313,14 +316,14 @@ impl<T: Conditional> Snapshot for Osfs<T> {
     fn save(&self) -> Result<Vec<u8>> {
         let Self { memory, conditional_tests, too_few_rows, evictions, ended, .. } = self;
         let counts = (conditional_tests, too_few_rows, evictions, ended);
-        snapshot::encode(&(self.shelf.parts(), memory, counts))
+        snapshot::encode(&(self.list.parts(), memory, counts))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, memory, counts) = snapshot::decode(state)?;
         let tests = &mut self.tests;
-        self.shelf.restore(parts, |x, stats| tests.weigh(x, stats).map(|(facts, _)| facts))?;
-        ensure(self.tests.holds(&memory, self.shelf.len()), "correlations of other columns")?;
+        self.list.restore(parts, |x, stats| tests.weigh(x, stats).map(|(facts, _)| facts))?;
+        ensure(self.tests.holds(&memory, self.list.len()), "correlations of other columns")?;
         self.memory = memory;
         (self.conditional_tests, self.too_few_rows, self.evictions, self.ended) = counts;
         Ok(())

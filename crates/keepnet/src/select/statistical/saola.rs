@@ -1,7 +1,7 @@
 //! SAOLA: pairwise redundancy on a stream of features.
 //!
-//! With `s` the strength of a feature against the target and `t` the strength between the
-//! newcomer `i` and a kept feature `f`, walked in insertion order:
+//! `s` is the strength of a feature against the target, `t` the strength between the newcomer `i`
+//! and a kept feature `f`. Kept features are compared in insertion order:
 //!
 //! ```text
 //! i irrelevant                        -> drop i (weak)
@@ -14,16 +14,16 @@
 //! 3.4.2). A feature removed by a newcomer stays removed even if the newcomer is dropped later.
 //! With `k` the `k` strongest stay after each accepted newcomer (section 3.4.3).
 //! `rules=lofs` compares `t > bound`, gives a tie of scores under Fisher's Z to the older
-//! feature, and skips columns whose values sum to 0. By the paper's rules numbers within 1e-12
+//! feature, and skips columns whose values sum to 0. With the paper's rules numbers within 1e-12
 //! of each other are equal, so that rounding decides no tie.
 //!
 //! An irrelevant feature costs one pass over its values. A pair is not computed where its
-//! scores are equal (no rule can fire), where the measure's bound shows `t < bound`, or where
-//! the two share no row (closed form); none of this changes a decision. Memory: the kept
-//! columns in their stored width and, of sparse ones, `n / 8` bytes of index.
+//! scores are equal (no rule applies), where an upper bound of the measure shows `t < bound`, or
+//! where the two share no row (closed form). None of this changes a decision. Memory: the kept
+//! columns in their stored width, and `n / 8` bytes of index per sparse one.
 
+use super::kept_list::KeptList;
 use super::rules::{self, OnFull, PairSettings, Pairwise, Rules, WithMeasure};
-use super::shelf::Shelf;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
@@ -41,11 +41,11 @@ use crate::selection::{Selection, Value};
 pub struct SaolaParams {
     /// Most features to keep; `None` is no limit but the budget.
     pub k: Option<usize>,
-    /// Whose rules decide.
+    /// The paper's rules or the library's.
     pub rules: Rules,
     /// Whether the bound is the larger of the two strengths.
     pub max: bool,
-    /// What happens at the budget.
+    /// What to do when the budget is reached.
     pub on_full: OnFull,
 }
 
@@ -55,14 +55,14 @@ impl Default for SaolaParams {
     }
 }
 
-/// How often pairs were looked at, and how they were answered.
+/// How many pairs were computed, answered in closed form or skipped.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct PairCounts {
     /// Computed from both columns.
     pub computed: u64,
-    /// Answered in closed form, as the columns share no row.
+    /// Answered in closed form, because the columns share no row.
     pub closed: u64,
-    /// Skipped, as no strength that is possible could decide.
+    /// Skipped, because no possible strength would change a decision.
     pub skipped: u64,
 }
 
@@ -72,17 +72,19 @@ pub struct Saola<M: Measure> {
     settings: Vec<(&'static str, Value)>,
     measure: M,
     rule: Pairwise,
-    shelf: Shelf<M::Facts>,
+    list: KeptList<M::Facts>,
     pairs: PairCounts,
     evictions: u64,
     ended: bool,
 }
 
-/// What a walk along the kept list found.
+/// The newcomer compared with the kept list.
 #[derive(Default)]
-struct Walk {
-    gone: Vec<usize>,
-    by: Option<(usize, f64)>,
+struct Comparison {
+    /// Positions of the kept features that the newcomer makes redundant.
+    removed: Vec<usize>,
+    /// Position of the kept feature that makes the newcomer redundant, and their strength.
+    redundant_by: Option<(usize, f64)>,
 }
 
 impl<M: Measure> Saola<M> {
@@ -92,12 +94,12 @@ impl<M: Measure> Saola<M> {
             return Err(Error::param("k", 0, "at least 1"));
         }
         let rule = Pairwise::new(params.rules, params.max, &measure);
-        let shelf = Shelf::new(rows, budget);
+        let list = KeptList::new(rows, budget);
         let (settings, pairs) = (Vec::new(), PairCounts::default());
-        Ok(Self { params, settings, measure, rule, shelf, pairs, evictions: 0, ended: false })
+        Ok(Self { params, settings, measure, rule, list, pairs, evictions: 0, ended: false })
     }
 
-    /// How pairs were answered so far.
+    /// The counts of pairs so far.
     #[must_use]
     pub fn pairs(&self) -> PairCounts {
         self.pairs
@@ -106,7 +108,7 @@ impl<M: Measure> Saola<M> {
     /// Offers one feature.
     pub fn offer(&mut self, feature: &Feature<'_>) -> Result<Outcome> {
         if self.ended {
-            let held = self.shelf.holds(feature.id);
+            let held = self.list.contains(feature.id);
             return Ok(Outcome::new(if held {
                 Verdict::Held
             } else {
@@ -125,33 +127,39 @@ impl<M: Measure> Saola<M> {
         if !evidence.relevant && !feature.pinned {
             return Ok(Outcome { marginal, ..Outcome::dropped(Reason::Weak) });
         }
-        let walk = self.walk(x, &facts, evidence.strength, feature.pinned);
-        if let Some((by, t)) = walk.by {
-            let by = self.shelf.id(by);
-            let evicted = walk.gone.iter().rev().map(|at| self.shelf.remove(*at)).collect();
+        let comparison = self.compare_with_kept(x, &facts, evidence.strength, feature.pinned);
+        if let Some((by, t)) = comparison.redundant_by {
+            let by = self.list.id(by);
+            let evicted = comparison.removed.iter().rev().map(|at| self.list.remove(*at)).collect();
             let verdict = Verdict::Dropped(Reason::Redundant { by: Some(by) });
             return Ok(Outcome { verdict, evicted, marginal, score: Some(t) });
         }
-        let outcome = self.keep(walk.gone, feature, data, facts, evidence)?;
+        let outcome = self.keep(comparison.removed, feature, data, facts, evidence)?;
         Ok(Outcome { marginal, score: marginal, ..outcome })
     }
 
     /// Compares a newcomer with the kept list in insertion order; nothing is changed yet.
-    fn walk(&mut self, x: Column<'_>, facts: &M::Facts, score: f64, pinned: bool) -> Walk {
-        let mut walk = Walk::default();
+    fn compare_with_kept(
+        &mut self,
+        x: Column<'_>,
+        facts: &M::Facts,
+        score: f64,
+        pinned: bool,
+    ) -> Comparison {
+        let mut comparison = Comparison::default();
         let newcomer = Side { x, facts };
         let mut loaded = false;
-        for at in 0..self.shelf.len() {
-            let other = self.shelf.note(at).score;
+        for at in 0..self.list.len() {
+            let other = self.list.record(at).score;
             let bound = self.rule.bound(score, other);
-            let most = || self.measure.most(facts, &self.shelf.note(at).facts);
+            let most = || self.measure.upper_bound(facts, &self.list.record(at).facts);
             if !self.rule.open(score, other) || !self.rule.reaches(most(), bound) {
                 self.pairs.skipped += 1;
                 continue;
             }
             if !loaded {
                 self.measure.load(newcomer);
-                self.shelf.probe(x);
+                self.list.probe(x);
                 loaded = true;
             }
             let t = self.strength(newcomer, at);
@@ -159,32 +167,32 @@ impl<M: Measure> Saola<M> {
                 continue;
             }
             if self.rule.newcomer_loses(score, other) && !pinned {
-                walk.by = Some((at, t));
+                comparison.redundant_by = Some((at, t));
                 break;
             }
-            if self.rule.above(score, other) && !self.shelf.kept(at).pinned {
-                walk.gone.push(at);
+            if self.rule.above(score, other) && !self.list.kept(at).pinned {
+                comparison.removed.push(at);
             }
         }
-        walk
+        comparison
     }
 
     fn strength(&mut self, newcomer: Side<'_, M::Facts>, at: usize) -> f64 {
-        if !self.shelf.may_share(at) {
-            let other = &self.shelf.note(at).facts;
-            if let Some(t) = self.measure.apart(newcomer.facts, other) {
+        if !self.list.may_share_rows(at) {
+            let other = &self.list.record(at).facts;
+            if let Some(t) = self.measure.strength_disjoint(newcomer.facts, other) {
                 self.pairs.closed += 1;
                 return t;
             }
         }
         self.pairs.computed += 1;
-        self.measure.strength(newcomer, self.shelf.side(at))
+        self.measure.strength(newcomer, self.list.side(at))
     }
 
-    /// Appends a newcomer, then lets the weakest go past `k` or, if asked, at the budget.
+    /// Appends a newcomer. Beyond `k`, or at the budget with `on-full=evict`, the weakest goes.
     fn keep(
         &mut self,
-        mut gone: Vec<usize>,
+        mut removed: Vec<usize>,
         feature: &Feature<'_>,
         data: Option<ColumnData>,
         facts: M::Facts,
@@ -193,29 +201,29 @@ impl<M: Measure> Saola<M> {
         let full = |error: &Error| matches!(error.root(), Error::Budget { .. });
         let mut evicted = loop {
             let again = (data.clone(), facts.clone());
-            match self.shelf.exchange(&gone, feature, again.0, again.1, evidence) {
+            match self.list.exchange(&removed, feature, again.0, again.1, evidence) {
                 Ok(evicted) => break evicted,
                 Err(error) if full(&error) && self.params.on_full == OnFull::Evict => {
-                    let score = |at: &usize| self.shelf.note(*at).score;
+                    let score = |at: &usize| self.list.record(*at).score;
                     match self
-                        .shelf
-                        .weakest(&gone)
+                        .list
+                        .weakest(&removed)
                         .filter(|at| score(at) < evidence.strength || feature.pinned)
                     {
                         Some(at) => {
-                            let place = gone.partition_point(|g| *g < at);
-                            gone.insert(place, at);
+                            let place = removed.partition_point(|g| *g < at);
+                            removed.insert(place, at);
                         }
-                        // Nobody weaker is left: the newcomer is the weakest.
+                        // The newcomer is the weakest.
                         None => return Ok(Outcome::dropped(Reason::Weak)),
                     }
                 }
                 Err(error) => return Err(error),
             }
         };
-        let over = self.params.k.is_some_and(|k| self.shelf.free() > k);
-        if let Some(weakest) = self.shelf.weakest(&[]).filter(|_| over) {
-            let id = self.shelf.remove(weakest);
+        let over = self.params.k.is_some_and(|k| self.list.free() > k);
+        if let Some(weakest) = self.list.weakest(&[]).filter(|_| over) {
+            let id = self.list.remove(weakest);
             if id == feature.id {
                 return Ok(Outcome { evicted, ..Outcome::dropped(Reason::Weak) });
             }
@@ -236,7 +244,7 @@ impl<M: Measure> ColumnSelector for Saola<M> {
     }
 
     fn end_scan(&mut self) -> Result<bool> {
-        // Features are seen once: a second scan would not be the published method.
+        // The published method sees each feature once.
         self.ended = true;
         Ok(true)
     }
@@ -261,7 +269,7 @@ impl<M: Measure> ColumnSelector for Saola<M> {
             ],
             ..Selection::default()
         };
-        self.shelf.fill(&mut selection);
+        self.list.add_to(&mut selection);
         Ok(selection)
     }
 
@@ -274,20 +282,20 @@ impl<M: Measure> ColumnSelector for Saola<M> {
     }
 
     fn status(&self) -> Status {
-        let (kept, bytes) = (self.shelf.len(), self.shelf.bytes());
+        let (kept, bytes) = (self.list.len(), self.list.bytes());
         Status { kept, loss: None, substitutions: self.evictions, bytes }
     }
 }
 
 impl<M: Measure> Snapshot for Saola<M> {
     fn save(&self) -> Result<Vec<u8>> {
-        snapshot::encode(&(self.shelf.parts(), self.pairs, self.evictions, self.ended))
+        snapshot::encode(&(self.list.parts(), self.pairs, self.evictions, self.ended))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (parts, pairs, evictions, ended) = snapshot::decode(state)?;
         let measure = &mut self.measure;
-        self.shelf.restore(parts, |x, stats| measure.weigh(x, stats).map(|(facts, _)| facts))?;
+        self.list.restore(parts, |x, stats| measure.weigh(x, stats).map(|(facts, _)| facts))?;
         (self.pairs, self.evictions, self.ended) = (pairs, evictions, ended);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The simulated centre: a delay line, deterministic.
 //!
-//! A worker reads the prediction as it was `tau - 1` updates ago, or as it was at the start
-//! where there were fewer; `tau = 1` is no delay. The paper's right-hand columns have `tau`
+//! A worker reads the prediction as it was `tau - 1` updates ago, or at the start if there were
+//! fewer updates; `tau = 1` is no delay. The right-hand columns of the paper's figures have `tau`
 //! equal to the number of workers. Memory: `tau` predictions.
 
 use std::collections::VecDeque;
@@ -13,31 +13,31 @@ use super::{Centre, Seen};
 use crate::error::{Error, Result};
 use crate::numeric::kernel;
 
-/// The prediction and those before it.
+/// The prediction and the earlier ones that workers can still read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Line {
-    /// Oldest first; the last is the prediction now.
+pub(super) struct DelayLine {
+    /// Oldest first; the last is the current prediction.
     states: VecDeque<Vec<f64>>,
     updates: u64,
     tau: u64,
-    /// Staleness of each worker's last update, until it has heard of it.
+    /// Staleness of each worker's last update, until the worker reads it.
     last: Vec<Option<u64>>,
 }
 
-/// A worker's way to a prediction that it sees with delay.
+/// A worker's access to a prediction that it reads with delay.
 #[derive(Clone)]
 pub struct DelayedCentre {
-    line: Arc<Mutex<Line>>,
+    line: Arc<Mutex<DelayLine>>,
     worker: usize,
 }
 
 impl DelayedCentre {
-    /// A prediction of `length` zeros, seen by `workers` workers `tau - 1` updates late; `tau` is
-    /// at least 1. This is the first worker's way to it.
+    /// A prediction of `length` zeros that `workers` workers read `tau - 1` updates late; `tau` is
+    /// at least 1. This is the first worker's access.
     #[must_use]
     pub fn new(length: usize, tau: u64, workers: usize) -> Self {
         let states = VecDeque::from([vec![0.0; length]]);
-        let line = Line { states, updates: 0, tau: tau.max(1), last: vec![None; workers] };
+        let line = DelayLine { states, updates: 0, tau: tau.max(1), last: vec![None; workers] };
         Self { line: Arc::new(Mutex::new(line)), worker: 0 }
     }
 
@@ -47,24 +47,24 @@ impl DelayedCentre {
         Self { line: Arc::clone(&self.line), worker }
     }
 
-    /// The prediction as it is now.
+    /// The current prediction.
     #[must_use]
     pub fn now(&self) -> Vec<f64> {
         self.line().states.back().cloned().unwrap_or_default()
     }
 
-    pub(super) fn line(&self) -> MutexGuard<'_, Line> {
+    pub(super) fn line(&self) -> MutexGuard<'_, DelayLine> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes up the line of a centre that was made alike; an error where it cannot be of one.
-    pub(super) fn restore(&self, line: Line) -> Result<()> {
+    /// Restores the delay line of a centre with the same settings; an error where it does not fit.
+    pub(super) fn restore(&self, line: DelayLine) -> Result<()> {
         let mut own = self.line();
         let (length, held) = (own.states[0].len(), line.states.len() as u64);
-        let alike = (line.tau, line.last.len()) == (own.tau, own.last.len())
+        let fits = (line.tau, line.last.len()) == (own.tau, own.last.len())
             && (1..=own.tau.min(line.updates.saturating_add(1))).contains(&held)
             && line.states.iter().all(|state| state.len() == length);
-        if !alike {
+        if !fits {
             return Err(Error::Snapshot("it is damaged (the delay line does not fit)".into()));
         }
         *own = line;
@@ -80,7 +80,7 @@ impl Centre for DelayedCentre {
         Seen { updates, tau: line.last[self.worker].take() }
     }
 
-    fn add(&mut self, delta: &[f64], seen: u64) {
+    fn add(&mut self, delta: &[f64], updates_read: u64) {
         let mut line = self.line();
         let mut next = match line.states.len() as u64 == line.tau && line.tau > 1 {
             true => line.states.pop_front().unwrap_or_default(),
@@ -93,7 +93,7 @@ impl Centre for DelayedCentre {
         kernel::axpy(1.0, delta, &mut next);
         line.states.push_back(next);
         line.updates += 1;
-        let tau = line.updates - seen;
+        let tau = line.updates - updates_read;
         line.last[self.worker] = Some(tau);
     }
 }

@@ -3,33 +3,34 @@
 //! Parallel Variation", KDD 2016.
 //!
 //! ```text
-//! centre:   u_C = sum of what the workers add
-//! worker t, arrival x_j that nobody keeps:   read u_C,  g = dL/du at u_C
+//! centre:   u_C = sum of the workers' deltas
+//! worker t, arrival x_j that no worker keeps:   read u_C,  g = dL/du at u_C
 //!   w_S(t) = w_S(t) - (eta / m) X_S(t)'g
 //!   w_j = - eta x_j'g,  S(t) = S(t) + {j}
-//!   |S(t)| > k / q:  let go the feature of least |w|
+//!   |S(t)| > k / q:  the feature of least |w| goes
 //!   add  X_S(t) w_S(t) after - before  to u_C
 //! ```
 //!
-//! `q` workers, no barrier between them. The worker ([`Worker`]) is the recurrence of `os` with
-//! its slopes taken at a [`Centre`]; the centres are shared memory ([`SharedCentre`], a thread
-//! a worker), a delay line ([`DelayedCentre`], deterministic) and MPI ranks (a crate of its
-//! own). With one worker and no delay the result is that of `os`. `eta=auto` steps less the
-//! older the predictions are that updates were computed from (`pace.rs`).
+//! There are `q` workers, without a barrier between them. A [`Worker`] is the recurrence of `os`
+//! with its slopes taken at a [`Centre`]. The centres are shared memory ([`SharedCentre`], one
+//! thread per worker), a delay line ([`DelayedCentre`], deterministic) and MPI ranks (in a crate of
+//! its own). With one worker and no delay the result is that of `os`. With `eta=auto` steps are
+//! shorter the staler the predictions are (`step_factors.rs`).
 //!
-//! On threads the order of updates is up to the operating system, so another run may keep
-//! another set; the simulated centre gives the same digits each time.
+//! On threads the operating system decides the order of updates, so another run may keep another
+//! set. The simulated centre gives the same digits each time.
 
+mod centre_evaluator;
 mod delayed;
-mod pace;
 mod params;
 mod pool;
 mod report;
 mod shared;
+mod step_factors;
 mod sync;
+mod tally;
 #[cfg(test)]
 mod tests;
-mod work;
 mod worker;
 
 use std::fmt;
@@ -48,34 +49,34 @@ use crate::select::{ColumnSelector, Late, Outcome, Status, Verdict};
 use crate::selection::Selection;
 
 pub use delayed::DelayedCentre;
-pub use pace::Tally;
 pub use params::{AsyOsParams, CentreKind, INFO};
 pub use report::{Merged, merge};
 pub use shared::SharedCentre;
+pub use tally::Tally;
 pub use worker::{Share, Worker};
 
 use pool::Pool;
 
-/// The prediction that workers share, output after output. Any number of workers may be at it.
+/// The prediction that workers share, output after output. Several workers may use it at once.
 pub trait Centre: Send {
     /// Copies the prediction to `u`.
     fn read(&mut self, u: &mut [f64]) -> Seen;
 
-    /// Adds a delta that was computed from a prediction with `seen` updates.
-    fn add(&mut self, delta: &[f64], seen: u64);
+    /// Adds a delta that was computed from a prediction with `updates_read` updates.
+    fn add(&mut self, delta: &[f64], updates_read: u64);
 }
 
-/// What a worker learns when it reads.
+/// What a read tells a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Updates by all workers that the prediction contains.
     pub updates: u64,
-    /// How many updates old the prediction was from which this worker's last update came, that
-    /// update included: 1 is no delay. `None` where that is not known.
+    /// Staleness of this worker's last update: how many updates old the prediction was that it was
+    /// computed from, that update included. 1 is no delay; `None` where it is not known.
     pub tau: Option<u64>,
 }
 
-/// Where the workers are.
+/// The workers and their centre.
 enum Team {
     Threads { pool: Pool, centre: SharedCentre },
     Simulated { workers: Vec<Worker>, centre: DelayedCentre, turn: u64 },
@@ -101,19 +102,19 @@ impl AsyOs {
         let team = match params.centre {
             CentreKind::Threads => {
                 let centre = SharedCentre::new(length);
-                let workers = crew(&params, problem, budget, |t| centre.worker(t))?;
+                let workers = make_workers(&params, problem, budget, |t| centre.worker(t))?;
                 Team::Threads { pool: Pool::new(workers)?, centre }
             }
             CentreKind::Simulated => {
                 let centre = DelayedCentre::new(length, params.tau, params.workers);
-                let workers = crew(&params, problem, budget, |t| centre.worker(t))?;
+                let workers = make_workers(&params, problem, budget, |t| centre.worker(t))?;
                 Team::Simulated { workers, centre, turn: 0 }
             }
         };
         Ok(Self { params, frame, outputs, y, team })
     }
 
-    /// The centre's prediction now.
+    /// The centre's current prediction.
     fn prediction(&self) -> Vec<f64> {
         match &self.team {
             Team::Threads { centre, .. } => {
@@ -136,7 +137,7 @@ impl AsyOs {
         sum / self.frame.weight_sum()
     }
 
-    /// Calls `with` on every worker while none of them is at work.
+    /// Calls `with` with all workers while none of them is active.
     fn with_workers<T>(&self, with: impl FnOnce(&[&Worker]) -> T) -> T {
         match &self.team {
             Team::Threads { pool, .. } => {
@@ -148,7 +149,7 @@ impl AsyOs {
     }
 }
 
-fn crew<C: Centre + 'static>(
+fn make_workers<C: Centre + 'static>(
     params: &AsyOsParams,
     problem: &Problem,
     budget: &Budget,
@@ -190,7 +191,7 @@ impl ColumnSelector for AsyOs {
     }
 
     fn end_scan(&mut self) -> Result<bool> {
-        // Every worker must see the end, so that each knows how far its weights moved.
+        // No short circuit: every worker must note the end of the scan.
         let mut converged = true;
         match &mut self.team {
             Team::Threads { pool, .. } => {
@@ -214,8 +215,8 @@ impl ColumnSelector for AsyOs {
     fn selection(&self) -> Result<Selection> {
         self.with_workers(|workers| {
             let kept: Vec<&Kept> = workers.iter().flat_map(|worker| worker.kept()).collect();
-            let mut ours = vec![0.0; self.frame.n() * self.y.len()];
-            workers.iter().for_each(|worker| worker.add_prediction(&mut ours));
+            let mut predicted = vec![0.0; self.frame.n() * self.y.len()];
+            workers.iter().for_each(|worker| worker.add_prediction(&mut predicted));
             let all = Merged {
                 params: &self.params.os,
                 centre: self.params.centre.name(),
@@ -225,8 +226,8 @@ impl ColumnSelector for AsyOs {
                 tallies: &workers.iter().map(|worker| worker.tally()).collect::<Vec<_>>(),
                 substitutions: workers.iter().map(|worker| worker.substitutions()).sum(),
                 diverged: workers.iter().any(|worker| worker.diverged()),
-                ours: &ours,
-                centres: &self.prediction(),
+                workers_prediction: &predicted,
+                centre_prediction: &self.prediction(),
             };
             report::merged(&self.frame, &self.outputs, &all)
         })
@@ -251,29 +252,31 @@ impl ColumnSelector for AsyOs {
     }
 
     fn status(&self) -> Status {
-        let stand = match &self.team {
-            Team::Threads { pool, .. } => pool.stand(),
-            Team::Simulated { workers, .. } => workers.iter().map(Worker::brief).collect(),
+        let statuses = match &self.team {
+            Team::Threads { pool, .. } => pool.statuses(),
+            Team::Simulated { workers, .. } => {
+                workers.iter().map(Worker::status_without_loss).collect()
+            }
         };
         let own = (8 * self.frame.n() * self.y.len() * 2) as u64;
         Status {
-            kept: stand.iter().map(|status| status.kept).sum(),
+            kept: statuses.iter().map(|status| status.kept).sum(),
             loss: Some(self.loss(&self.prediction())),
-            substitutions: stand.iter().map(|status| status.substitutions).sum(),
-            bytes: own + stand.iter().map(|status| status.bytes).sum::<u64>(),
+            substitutions: statuses.iter().map(|status| status.substitutions).sum(),
+            bytes: own + statuses.iter().map(|status| status.bytes).sum::<u64>(),
         }
     }
 }
 
-/// What a state was made by: the team must be the same one to take it up.
+/// The settings of the team that saved a state; only the same team can restore it.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Made {
+struct TeamSettings {
     centre: String,
     workers: usize,
     tau: Option<u64>,
 }
 
-impl fmt::Display for Made {
+impl fmt::Display for TeamSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "centre={} workers={}", self.centre, self.workers)?;
         self.tau.map_or(Ok(()), |tau| write!(f, " tau={tau}"))
@@ -281,10 +284,10 @@ impl fmt::Display for Made {
 }
 
 impl AsyOs {
-    fn made(&self) -> Made {
+    fn team_settings(&self) -> TeamSettings {
         let AsyOsParams { centre, workers, tau, .. } = self.params;
         let tau = Some(tau).filter(|_| centre == CentreKind::Simulated);
-        Made { centre: centre.name().into(), workers, tau }
+        TeamSettings { centre: centre.name().into(), workers, tau }
     }
 }
 
@@ -297,12 +300,12 @@ impl Snapshot for AsyOs {
             Team::Threads { .. } => encode(&self.prediction())?,
             Team::Simulated { centre, turn, .. } => encode(&(&*centre.line(), turn))?,
         };
-        encode(&(self.made(), workers, team))
+        encode(&(self.team_settings(), workers, team))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let (made, states, team): (Made, Vec<Vec<u8>>, Vec<u8>) = decode(state)?;
-        let mine = self.made();
+        let (made, states, team): (TeamSettings, Vec<Vec<u8>>, Vec<u8>) = decode(state)?;
+        let mine = self.team_settings();
         if made != mine {
             let with = made.to_string().replace(' ', "` `");
             let text =
@@ -326,7 +329,7 @@ impl Snapshot for AsyOs {
                 pool.restored();
             }
             Team::Simulated { workers, centre, turn } => {
-                let (line, at): (delayed::Line, u64) = decode(&team)?;
+                let (line, at): (delayed::DelayLine, u64) = decode(&team)?;
                 for (worker, state) in workers.iter_mut().zip(&states) {
                     worker.restore(state)?;
                 }

@@ -1,17 +1,17 @@
 //! Workers on threads, and the pool of features that they take from.
 //!
-//! The reader puts features into a queue and goes on reading; each worker takes the next one
-//! when it is ready for it, so a slow worker holds nobody up and nobody waits at the end of a
-//! block. The reader waits only where the queue is long (memory is bounded) and at the end of a
-//! scan. Until every share is full, features go to the workers whose share is not: few features
-//! then still fill `k` places.
+//! The reader puts features into a queue and goes on reading. Each worker takes the next feature
+//! when it is ready for it, so a slow worker does not delay the others and no worker waits at the
+//! end of a block. The reader waits only where the queue is long, so that memory is bounded, and at
+//! the end of a scan. Until every share is full, features go to the workers whose share is not
+//! full, so that few features also fill `k` slots.
 
 use std::any::Any;
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use super::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, alone, thread};
+use super::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, thread, use_one_thread};
 use super::worker::Worker;
 use crate::data::block::FeatureId;
 use crate::data::check::Feature;
@@ -23,29 +23,29 @@ const LOW: usize = 4;
 
 type Job = Feature<'static>;
 
-/// What reader and workers share.
+/// State that reader and workers share.
 struct Shared {
     state: Mutex<State>,
-    /// There is something to take, or nothing more will come.
+    /// Signals workers: there are features in the queue, or the pool is closed.
     work: Condvar,
-    /// The queue is short, empty, or a worker failed.
+    /// Signals the reader: the queue is short or empty, or a worker failed.
     reader: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     queue: VecDeque<Job>,
-    /// Workers that are looking at a feature.
+    /// Number of workers that are deciding on a feature.
     busy: usize,
-    /// Which workers' shares are full.
+    /// Whether the share of each worker is full.
     full: Vec<bool>,
-    /// Features that a worker keeps or looks at.
+    /// Features that a worker keeps or is deciding on.
     held: HashSet<FeatureId>,
     late: Vec<Late>,
     failed: Option<String>,
     closed: bool,
-    /// Where each worker stood after its last feature.
-    stand: Vec<Status>,
+    /// Status of each worker after its last feature.
+    statuses: Vec<Status>,
 }
 
 impl Shared {
@@ -62,10 +62,10 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Starts a thread a worker.
+    /// Starts one thread per worker.
     pub(super) fn new(workers: Vec<Worker>) -> Result<Self> {
-        let stand = workers.iter().map(Worker::brief).collect();
-        let state = State { full: vec![false; workers.len()], stand, ..State::default() };
+        let statuses = workers.iter().map(Worker::status_without_loss).collect();
+        let state = State { full: vec![false; workers.len()], statuses, ..State::default() };
         let (work, reader) = (Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { state: Mutex::new(state), work, reader });
         let workers: Vec<_> = workers.into_iter().map(|w| Arc::new(Mutex::new(w))).collect();
@@ -74,19 +74,19 @@ impl Pool {
             let (shared, worker) = (Arc::clone(&pool.shared), Arc::clone(worker));
             let thread = thread::Builder::new()
                 .name(format!("worker {at}"))
-                .spawn(move || toil(at, &shared, &worker))
+                .spawn(move || worker_loop(at, &shared, &worker))
                 .map_err(|error| Error::io("cannot start a worker's thread", error))?;
             pool.threads.push(thread);
         }
         Ok(pool)
     }
 
-    /// The workers, each held up for as long as its guard lives.
+    /// The workers, each locked for as long as its guard lives.
     pub(super) fn workers(&self) -> impl Iterator<Item = MutexGuard<'_, Worker>> {
         self.workers.iter().map(|w| w.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts features into the queue, once it is short.
+    /// Adds features to the queue, once it is short.
     pub(super) fn offer(&self, features: &[Feature<'_>]) -> Result<()> {
         let mut state = self.shared.lock();
         let low = LOW * state.full.len();
@@ -95,14 +95,14 @@ impl Pool {
         }
         check(&state)?;
         drop(state);
-        // Copied without the lock: the workers go on meanwhile.
+        // Copied without the lock, so that the workers go on meanwhile.
         let jobs: Vec<Job> = features.iter().map(Feature::owned).collect();
         self.shared.lock().queue.extend(jobs);
         self.shared.work.notify_all();
         Ok(())
     }
 
-    /// Takes the outcomes so far; waits for the features under way where asked to.
+    /// Takes the outcomes so far; with `wait` also those of the features under way.
     pub(super) fn settle(&self, wait: bool, out: &mut Vec<Late>) -> Result<()> {
         let mut state = self.shared.lock();
         while wait && (state.busy > 0 || !state.queue.is_empty()) && state.failed.is_none() {
@@ -113,21 +113,21 @@ impl Pool {
         Ok(())
     }
 
-    /// Where each worker stands, without holding one up.
-    pub(super) fn stand(&self) -> Vec<Status> {
-        self.shared.lock().stand.clone()
+    /// Status of each worker, without locking any of them.
+    pub(super) fn statuses(&self) -> Vec<Status> {
+        self.shared.lock().statuses.clone()
     }
 
-    /// After the workers were restored: who is full and which features are held.
+    /// Updates the shared state after the workers were restored.
     pub(super) fn restored(&self) {
         let mut held = HashSet::new();
         let full = self.workers().map(|worker| worker.full()).collect();
-        let stand = self.workers().map(|worker| worker.brief()).collect();
+        let statuses = self.workers().map(|worker| worker.status_without_loss()).collect();
         for worker in self.workers() {
             held.extend(worker.kept().iter().filter_map(|kept| kept.id));
         }
         let mut state = self.shared.lock();
-        (state.full, state.held, state.stand) = (full, held, stand);
+        (state.full, state.held, state.statuses) = (full, held, statuses);
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -143,7 +143,7 @@ impl Drop for Pool {
         drop(state);
         self.shared.work.notify_all();
         for thread in self.threads.drain(..) {
-            // A panic was caught in the thread and has been reported.
+            // A panic was caught in the thread and reported.
             let _ = thread.join();
         }
     }
@@ -156,26 +156,28 @@ fn check(state: &State) -> Result<()> {
     }
 }
 
-/// One worker's thread: takes features until the pool is closed or somebody failed.
-fn toil(at: usize, shared: &Shared, worker: &Mutex<Worker>) {
-    if let Err(error) = alone() {
+/// The thread of one worker: takes features until the pool is closed or a worker failed.
+fn worker_loop(at: usize, shared: &Shared, worker: &Mutex<Worker>) {
+    if let Err(error) = use_one_thread() {
         return fail(shared, format!("worker {at} cannot start: {error}"));
     }
     while let Some((feature, idle)) = take(shared, at) {
         let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
-        worker.idled(idle);
+        worker.add_idle(idle);
         let outcome = catch_unwind(AssertUnwindSafe(|| worker.offer(&feature)));
-        let (full, stand) = (worker.full(), worker.brief());
+        let (full, status) = (worker.full(), worker.status_without_loss());
         drop(worker);
         match outcome {
-            Ok(Ok(outcome)) => done(shared, feature, outcome, full, (at, stand)),
+            Ok(Ok(outcome)) => done(shared, feature, outcome, full, (at, status)),
             Ok(Err(error)) => return fail(shared, error.to_string()),
-            Err(panic) => return fail(shared, format!("worker {at} panicked: {}", said(&*panic))),
+            Err(panic) => {
+                return fail(shared, format!("worker {at} panicked: {}", panic_message(&*panic)));
+            }
         }
     }
 }
 
-/// The next feature that nobody holds, and the seconds waited for it; `None` is the end.
+/// The next feature that no worker holds, and the seconds waited for it; `None` at the end.
 fn take(shared: &Shared, at: usize) -> Option<(Job, f64)> {
     let start = Instant::now();
     let mut state = shared.lock();
@@ -201,14 +203,20 @@ fn take(shared: &Shared, at: usize) -> Option<(Job, f64)> {
     }
 }
 
-fn done(shared: &Shared, feature: Job, outcome: Outcome, full: bool, (at, stand): (usize, Status)) {
+fn done(
+    shared: &Shared,
+    feature: Job,
+    outcome: Outcome,
+    full: bool,
+    (at, status): (usize, Status),
+) {
     let mut state = shared.lock();
-    state.stand[at] = stand;
+    state.statuses[at] = status;
     if matches!(outcome.verdict, Verdict::Dropped(_)) {
         state.held.remove(&feature.id);
     }
-    for gone in &outcome.evicted {
-        state.held.remove(gone);
+    for evicted in &outcome.evicted {
+        state.held.remove(evicted);
     }
     state.late.push(Late { id: feature.id, name: feature.name.into_owned(), outcome });
     state.busy -= 1;
@@ -229,8 +237,8 @@ fn fail(shared: &Shared, why: String) {
     shared.reader.notify_all();
 }
 
-/// The text of a panic.
-fn said(panic: &(dyn Any + Send)) -> &str {
+/// The message of a panic.
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

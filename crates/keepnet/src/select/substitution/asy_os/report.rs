@@ -1,4 +1,4 @@
-//! What the workers kept, put together: one fit on all of it, and what they counted.
+//! The result of all workers: one fit on all kept columns, and the workers' counts.
 
 use super::{INFO, Tally};
 use crate::data::kept::Kept;
@@ -12,32 +12,31 @@ use crate::select::refit::Outputs;
 use crate::select::substitution::os::{DIVERGED, OsParams};
 use crate::selection::{Selection, Value};
 
-/// The shares of all workers, and the centre at the end.
+/// The shares of all workers and the centre at the end of a run.
 pub struct Merged<'a> {
-    /// Settings; `k` is that of all workers.
+    /// Settings; `k` is for all workers together.
     pub params: &'a OsParams,
     /// The centre's name.
     pub centre: &'static str,
-    /// Whether times may stand in the result: where it is the same in every run they may not.
+    /// Whether the result shows times. Not where it must be the same in every run.
     pub timed: bool,
-    /// The staleness that was asked for, where one was.
+    /// The staleness of the simulated centre.
     pub tau: Option<u64>,
-    /// Columns that the workers keep.
+    /// The kept columns of all workers.
     pub kept: &'a [&'a Kept],
-    /// What each worker counted.
+    /// Counts of each worker.
     pub tallies: &'a [Tally],
     /// Features that replaced another.
     pub substitutions: u64,
-    /// Whether a weight is no number any more.
+    /// Whether a coefficient is not finite.
     pub diverged: bool,
-    /// The sum of what the workers' weights predict.
-    pub ours: &'a [f64],
-    /// The prediction that the centre holds: the same but for rounding.
-    pub centres: &'a [f64],
+    /// The sum of the workers' own predictions.
+    pub workers_prediction: &'a [f64],
+    /// The prediction of the centre: the same sum, within rounding.
+    pub centre_prediction: &'a [f64],
 }
 
-/// Fits the kept columns of workers elsewhere together, says what is kept, and checks the result
-/// as the driver would.
+/// Fits the kept columns of workers elsewhere together, and checks the result as the driver would.
 pub fn merge(problem: &Problem, all: &Merged<'_>) -> Result<Selection> {
     let frame = Frame::new(problem, all.params.intercept);
     let outputs = all.params.outputs(problem, &frame)?;
@@ -47,7 +46,7 @@ pub fn merge(problem: &Problem, all: &Merged<'_>) -> Result<Selection> {
     Ok(selection)
 }
 
-/// Fits the kept columns of all workers together and says what is kept.
+/// Fits the kept columns of all workers together.
 pub(super) fn merged(frame: &Frame, outputs: &Outputs, all: &Merged<'_>) -> Result<Selection> {
     let mut selection = fitted::of_columns(frame, all.kept, outputs)?;
     selection.method = INFO.name;
@@ -81,7 +80,7 @@ fn metrics(all: &Merged<'_>) -> Vec<(&'static str, Value)> {
         ("staleness_mean", mean.into()),
         ("staleness_max", stalest.into()),
         ("worker_features", list(|t| t.features as f64)),
-        ("centre_error", apart(all.ours, all.centres).into()),
+        ("centre_error", relative_distance(all.workers_prediction, all.centre_prediction).into()),
     ];
     if all.timed {
         out.push(("worker_seconds", list(|t| t.seconds)));
@@ -91,8 +90,8 @@ fn metrics(all: &Merged<'_>) -> Vec<(&'static str, Value)> {
     out
 }
 
-/// Distance of two vectors relative to the longer one.
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+/// Distance of two vectors, relative to the longer one.
+fn relative_distance(a: &[f64], b: &[f64]) -> f64 {
     let d: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let longest = kernel::dot(a, a).max(kernel::dot(b, b));
     if longest > 0.0 { (kernel::dot(&d, &d) / longest).sqrt() } else { 0.0 }

@@ -1,19 +1,19 @@
-//! The centre in shared memory: one vector in pieces, a lock a piece.
+//! The centre in shared memory: one vector in pieces, one lock per piece.
 //!
-//! A delta is added piece by piece, so two workers are in each other's way only where they are
-//! at the same piece at the same time, and every worker starts at a piece of its own. Adding a
-//! number at a time by compare-and-swap needs no lock at all but takes an atomic operation for
-//! each row, where a piece is added on the vector unit: `benches/src/bin/asy.rs` measures both.
+//! A delta is added piece by piece, so two workers wait for each other only at the same piece, and
+//! every worker starts at a piece of its own. Adding single numbers by compare-and-swap needs no
+//! lock, but one atomic operation per row, where a piece is added with vector instructions:
+//! `benches/src/bin/asy.rs` measures both.
 //!
-//! Whoever reads while others add gets some pieces with a delta and some without, as in any
-//! asynchronous descent; no delta is lost or counted twice. What `updates` counts is in every
-//! piece that is read after it. `tests/loom` tries every order of the locks.
+//! A worker that reads while others add gets some pieces with a delta and some without, as in any
+//! asynchronous descent. No delta is lost or counted twice. All updates counted in `updates` are in
+//! every piece that is read after it. `tests/loom` tries every order of the locks.
 
 use super::sync::{Arc, AtomicU64, Mutex, Ordering, PoisonError};
 use super::{Centre, Seen};
 use crate::numeric::kernel;
 
-/// Values in a piece: 8 KiB, so that a lock is held for less than a microsecond.
+/// Values in a piece. 8 KiB, so that a lock is held for less than a microsecond.
 const PIECE: usize = 1024;
 
 struct Shared {
@@ -21,7 +21,7 @@ struct Shared {
     updates: AtomicU64,
 }
 
-/// A worker's way to a prediction in shared memory.
+/// A worker's access to a prediction in shared memory.
 pub struct SharedCentre {
     shared: Arc<Shared>,
     first: usize,
@@ -48,19 +48,19 @@ impl SharedCentre {
         Self { shared: Arc::clone(&self.shared), first: worker % pieces, tau: None }
     }
 
-    /// Replaces the prediction, as after a restore; nobody may be at work.
+    /// Replaces the prediction after a restore; no worker may be active.
     pub fn set(&self, u: &[f64]) {
         for (piece, u) in self.shared.pieces.iter().zip(u.chunks(PIECE)) {
             piece.lock().unwrap_or_else(PoisonError::into_inner).copy_from_slice(u);
         }
     }
 
-    /// Every piece once, from this worker's first on.
+    /// Calls `with` once for every piece, from this worker's first one on.
     fn each(&self, mut with: impl FnMut(std::ops::Range<usize>, &mut [f64])) {
         let pieces = &self.shared.pieces;
         for turn in 0..pieces.len() {
             let at = (self.first + turn) % pieces.len();
-            // A worker that panicked ends the run: what it left behind is only read until then.
+            // A worker that panicked ends the run, so a half-added piece does no harm.
             let mut piece = pieces[at].lock().unwrap_or_else(PoisonError::into_inner);
             with(at * PIECE..at * PIECE + piece.len(), &mut piece);
         }
@@ -74,9 +74,9 @@ impl Centre for SharedCentre {
         Seen { updates, tau: self.tau.take() }
     }
 
-    fn add(&mut self, delta: &[f64], seen: u64) {
+    fn add(&mut self, delta: &[f64], updates_read: u64) {
         self.each(|rows, piece| kernel::axpy(1.0, &delta[rows], piece));
         let before = self.shared.updates.fetch_add(1, Ordering::AcqRel);
-        self.tau = Some((before + 1).saturating_sub(seen));
+        self.tau = Some((before + 1).saturating_sub(updates_read));
     }
 }

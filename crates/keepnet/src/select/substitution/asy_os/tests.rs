@@ -1,4 +1,4 @@
-//! The worker around its centres: equal to `os` where it must be, and nothing lost.
+//! Workers with each centre: equal to `os` where they must be, and no delta lost.
 
 use super::*;
 use crate::data::block::{ColumnBlock, FeatureId, RawColumn};
@@ -44,7 +44,7 @@ fn metric(selection: &Selection, name: &str) -> f64 {
     }
 }
 
-/// Every loss and step rule, with weights, offset and a covariate.
+/// Every loss and step rule, with sample weights, offset and a covariate.
 #[test]
 fn one_worker_without_delay_is_os_through_every_centre_here() {
     let (n, p) = (120, 150);
@@ -83,7 +83,7 @@ fn one_worker_without_delay_is_os_through_every_centre_here() {
     }
 }
 
-/// Many small updates from eight workers: the centre ends with the sum of what they hold.
+/// Many small updates from eight workers: the centre ends with the sum of their predictions.
 #[test]
 fn the_centre_ends_with_the_sum_of_the_workers() {
     let (x, y) = columns(40, 4000, 5);
@@ -146,7 +146,7 @@ fn a_worker_that_panics_ends_the_run_with_its_reason() {
     assert!(pool.offer(&checked.features).is_err());
 }
 
-/// With one feature a worker more than fits, the places are filled however fast each worker is.
+/// With few features all shares are filled, however fast each worker is.
 #[test]
 fn few_features_fill_every_share() {
     let (x, y) = columns(60, 9, 7);

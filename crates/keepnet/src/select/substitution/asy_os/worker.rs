@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::work::CentreWork;
+use super::centre_evaluator::CentreEvaluator;
 use super::{Centre, Tally};
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::kept::Kept;
@@ -17,17 +17,18 @@ use crate::select::substitution::os::{Os, OsParams};
 use crate::select::{ColumnSelector, Outcome, Status, fitted};
 use crate::selection::Selection;
 
-/// Which worker of how many.
+/// One worker of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// This worker, from 0.
     pub worker: usize,
-    /// All of them.
+    /// Number of workers.
     pub workers: usize,
 }
 
 impl Share {
-    /// Features out of `k` that this worker keeps: an equal part, the remainder to the first.
+    /// How many of the `k` features this worker keeps: an equal part; the first workers share the
+    /// remainder.
     #[must_use]
     pub fn of(self, k: usize) -> usize {
         k / self.workers + usize::from(self.worker < k % self.workers)
@@ -36,8 +37,8 @@ impl Share {
 
 /// One worker of Algorithm 3, around any [`Centre`].
 ///
-/// Covariates and the intercept belong to the first worker; pinned features to whoever meets
-/// them.
+/// Covariates and the intercept belong to the first worker. A pinned feature belongs to the worker
+/// that gets it.
 pub struct Worker {
     os: Os,
     k: usize,
@@ -45,7 +46,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker with an empty share; `params.k` is that of all workers together.
+    /// A worker with an empty share; `params.k` is for all workers together.
     pub fn new<C: Centre + 'static>(
         params: &OsParams,
         share: Share,
@@ -69,9 +70,9 @@ impl Worker {
             fitted::check_k(params.k, problem.n())?;
         }
         let live = Arc::new(AtomicBool::new(false));
-        let way = (centre, Arc::clone(&live));
+        let centre_and_flag = (centre, Arc::clone(&live));
         let os = Os::with(own, &first, budget, |own, frame, outputs| {
-            Ok(Box::new(CentreWork::new(own, frame, outputs, share, way)))
+            Ok(Box::new(CentreEvaluator::new(own, frame, outputs, share, centre_and_flag)))
         })?;
         live.store(true, Ordering::Relaxed);
         Ok(Self { os, k, tally: Tally::default() })
@@ -86,8 +87,8 @@ impl Worker {
         Ok(outcome)
     }
 
-    /// Counts time without a feature to look at.
-    pub fn idled(&mut self, seconds: f64) {
+    /// Adds time without a feature to decide on.
+    pub fn add_idle(&mut self, seconds: f64) {
         self.tally.idle += seconds;
     }
 
@@ -97,27 +98,27 @@ impl Worker {
         self.os.model.full(self.k)
     }
 
-    /// The columns that it keeps, covariates and pinned ones among them.
+    /// The columns that it keeps, including covariates and pinned features.
     #[must_use]
     pub fn kept(&self) -> &[Kept] {
         self.os.model.kept.slots()
     }
 
-    /// Adds `X_S w` and its intercepts to `u`, output after output: its part of the centre.
+    /// Adds its part of the centre's prediction, `X_S w` and its intercepts, to `u`.
     pub fn add_prediction(&self, u: &mut [f64]) {
         let model = &self.os.model;
         let kept: Vec<&Kept> = self.kept().iter().collect();
         for (c, u) in u.chunks_mut(model.frame.n()).enumerate() {
-            model.frame.add_prediction(&kept, &model.weights(&model.w, c), u);
+            model.frame.add_prediction(&kept, &model.coefficients(&model.w, c), u);
             u.iter_mut().for_each(|u| *u += model.b[c]);
         }
     }
 
-    /// What it counted.
+    /// Its counts.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let Tally { features, seconds, idle, .. } = self.tally;
-        Tally { features, seconds, idle, ..self.os.work.tally() }
+        Tally { features, seconds, idle, ..self.os.evaluator.tally() }
     }
 
     /// Features that replaced another.
@@ -126,18 +127,18 @@ impl Worker {
         self.os.substitutions
     }
 
-    /// Status without the loss, which the centre knows better.
-    pub(super) fn brief(&self) -> Status {
+    /// Status without the loss: a worker does not have the whole prediction.
+    pub(super) fn status_without_loss(&self) -> Status {
         let model = &self.os.model;
         Status {
             kept: model.kept.len() - model.pinned,
             loss: None,
             substitutions: self.os.substitutions,
-            bytes: model.kept.bytes() + self.os.work.bytes(),
+            bytes: model.kept.bytes() + self.os.evaluator.bytes(),
         }
     }
 
-    /// Whether a weight is no number any more.
+    /// Whether a coefficient is not finite.
     #[must_use]
     pub fn diverged(&self) -> bool {
         self.os.diverged()
@@ -186,7 +187,7 @@ impl Snapshot for Worker {
         encode(&(self.os.save()?, self.tally))
     }
 
-    /// The centre does not learn of it: [`Worker::add_prediction`] is what it must have.
+    /// Restores the worker alone; the caller sets the centre from [`Worker::add_prediction`].
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let (os, tally): (Vec<u8>, Tally) = decode(state)?;
         self.os.restore(&os)?;

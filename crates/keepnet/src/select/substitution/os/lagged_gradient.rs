@@ -1,24 +1,24 @@
-//! A gradient of the squared loss that is brought up to date a few columns at a time.
+//! A gradient of the squared loss that lags behind and is updated a few columns at a time.
 //!
 //! ```text
-//! r = X_S a - y  at weights a          slope of a newcomer now:  <x, r> + <x, X_S (w - a)>
+//! r = X_S a - y  at coefficients a     slope of a newcomer now:  <x, r> + <x, X_S (w - a)>
 //! |slope now| <= |<x, r>| + |x| |X_S (w - a)|,   the last length from the Gram
 //! ```
 //!
-//! After a substitution one weight moves a lot and the others a little, so adding the one or two
-//! columns that moved most to `r` makes the bound sharp again: `2 n` flops each, where a fresh
-//! gradient takes `2 n k`.
+//! After a substitution one coefficient has moved a lot and the others a little. Adding the one or
+//! two columns that moved most to `r` makes the bound sharp again: `2 n` flops each, where a new
+//! gradient takes `2 n k`. Memory: one or two vectors per output.
 
 use super::Model;
 use crate::data::column::Column;
 use crate::numeric::kernel;
 use crate::numeric::linalg::Square;
 
-/// Columns added one by one after which all are added anew, so that rounding does not pile up.
+/// After this many added columns the gradient is computed anew, so that rounding does not add up.
 const MOST: usize = 1000;
 
-/// The gradient of one output at older weights.
-pub(super) struct Anchor {
+/// The gradient of one output at older coefficients.
+pub(super) struct LaggedGradient {
     /// `X_S a - y`, and the same times the sample weights where there are any.
     residual: Vec<f64>,
     scaled: Option<Vec<f64>>,
@@ -28,8 +28,8 @@ pub(super) struct Anchor {
     added: usize,
 }
 
-impl Anchor {
-    /// The gradient at weights `w`.
+impl LaggedGradient {
+    /// The gradient at coefficients `w`.
     pub(super) fn new(model: &Model, gram: &Square, y: &[f64], w: Vec<f64>) -> Self {
         let mut residual: Vec<f64> = y.iter().map(|y| -y).collect();
         let kept: Vec<_> = model.kept.slots().iter().collect();
@@ -61,7 +61,7 @@ impl Anchor {
     }
 
     /// Adds the columns that moved most, until about `room` is left of the distance.
-    pub(super) fn approach(
+    pub(super) fn catch_up(
         &mut self,
         model: &Model,
         gram: &Square,
@@ -95,16 +95,16 @@ impl Anchor {
         self.scale(model);
     }
 
-    /// Takes off the column in `slot`, which is about to go.
-    pub(super) fn leave(&mut self, model: &Model, slot: usize) {
+    /// Removes the column in `slot` from the residual, before it leaves the kept set.
+    pub(super) fn remove(&mut self, model: &Model, slot: usize) {
         let column = &model.kept.slots()[slot];
         model.frame.add_prediction(&[column], &[-self.a[slot]], &mut self.residual);
         self.a[slot] = 0.0;
         self.scale(model);
     }
 
-    /// A column came into `slot`, with weight 0 here.
-    pub(super) fn put(&mut self, gram: &Square, slots: usize) {
+    /// A column was added, with a coefficient of 0 here.
+    pub(super) fn inserted(&mut self, gram: &Square, slots: usize) {
         self.a.resize(slots, 0.0);
         self.ga = gram.times(&self.a);
     }

@@ -6,27 +6,30 @@
 //! arrival x_j, not kept:   u = X_S w,  g = dL/du
 //!   w_S = w_S - (eta / m) X_S'g
 //!   w_j = - eta x_j'g,  S = S + {j}
-//!   |S| > k:  let go the feature of least |w|; the newcomer where it ties
+//!   |S| > k:  the feature of least |w| goes; the newcomer where it ties
 //! ```
 //!
-//! Settings `eta` and `m` as in the paper; `eta=c/L` is `c` over the largest eigenvalue of the
-//! kept set's Gram; `eta=auto` asks for nothing (`auto.rs`). With explicit steps the result is
-//! that of the plain recurrence to rounding, whatever the block: the squared loss is worked in
-//! blocks through the Gram (`gram.rs`), the others by one fused pass (`passes.rs`).
+//! Settings `eta` and `m` are as in the paper; `eta=c/L` is `c` over the largest eigenvalue of the
+//! kept set's Gram; `eta=auto` needs no choice (`automatic_step.rs`). With explicit steps the
+//! result is that of the plain recurrence within rounding, whatever the block. The squared loss
+//! takes blocks through the Gram (`gram_evaluator.rs`), the others one fused pass
+//! (`pass_evaluator.rs`).
 //!
-//! Cost: `2 n k` flops an arrival for the squared loss, or `2 n` where an older gradient proves
-//! that it goes; `4 n k` in one pass for the others. Memory: `k` columns and `O(n + k^2)`.
+//! Cost: `2 n k` flops per arrival for the squared loss, or `2 n` where an older gradient shows
+//! that the newcomer cannot enter; `4 n k` in one pass for the others. Memory: `k` columns and
+//! `O(n + k^2)`.
 
-mod auto;
-mod gram;
+mod automatic_step;
+mod evaluator;
+mod gram_evaluator;
 mod lagged_gradient;
+mod model;
 mod params;
-pub(super) mod passes;
-mod step;
+pub(super) mod pass_evaluator;
+mod published_step;
 
 use serde::{Deserialize, Serialize};
 
-use super::asy_os::Tally;
 use crate::data::block::FeatureId;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::kept::{Kept, KeptSet};
@@ -38,172 +41,42 @@ use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode, ensure};
 use crate::run::verdict::Fitted;
 use crate::select::refit::Outputs;
-use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted, ties};
+use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
 use crate::selection::Selection;
 
+pub(super) use evaluator::{Evaluator, Slopes, Trial};
+pub(super) use model::Model;
 pub(super) use params::SETTINGS;
 pub use params::{Eta, INFO, OsParams};
 
-use gram::GramWork;
-use passes::PassWork;
-use step::StepRule;
-
-/// The kept set and its weights.
-pub(super) struct Model {
-    pub(super) frame: Frame,
-    pub(super) outputs: Outputs,
-    pub(super) kept: KeptSet,
-    /// Weight of a slot in output `c` at `slot * outputs + c`.
-    pub(super) w: Vec<f64>,
-    /// Intercepts on centred columns; stay 0 for the squared loss, whose target is centred.
-    pub(super) b: Vec<f64>,
-    pub(super) pinned: usize,
-    /// When a slot's column last changed, on `clock`.
-    born: Vec<u64>,
-    clock: u64,
-}
-
-impl Model {
-    pub(super) fn count(&self) -> usize {
-        self.outputs.y.len()
-    }
-
-    pub(super) fn full(&self, k: usize) -> bool {
-        self.kept.len() - self.pinned >= k
-    }
-
-    /// Whether the intercept is a variable of its own.
-    fn has_intercept(&self) -> bool {
-        self.frame.centred() && self.outputs.kind != LossKind::Squared
-    }
-
-    /// Weights of output `c` by slot.
-    pub(super) fn weights(&self, w: &[f64], c: usize) -> Vec<f64> {
-        w.iter().skip(c).step_by(self.count()).copied().collect()
-    }
-
-    /// Puts a newcomer into a new slot or in the place of `out`.
-    fn put(
-        &mut self,
-        feature: &Feature<'_>,
-        out: Option<usize>,
-        w: &[f64],
-    ) -> Result<Option<Kept>> {
-        let count = self.count();
-        let (gone, slot) = match out {
-            Some(slot) => (Some(self.kept.replace(slot, feature)?), slot),
-            None => (None, self.kept.push(feature)?),
-        };
-        self.pinned += usize::from(out.is_none() && feature.pinned);
-        self.w.resize(self.kept.len() * count, 0.0);
-        self.born.resize(self.kept.len(), 0);
-        self.w[slot * count..(slot + 1) * count].copy_from_slice(w);
-        self.clock += 1;
-        self.born[slot] = self.clock;
-        Ok(gone)
-    }
-
-    /// The least total size of an unpinned slot, and the slot of the latest feature that has it.
-    fn least(&self, size: impl Fn(usize) -> f64) -> Option<(f64, usize)> {
-        let slots = self.kept.slots();
-        let free = (0..slots.len()).filter(|slot| !slots[*slot].pinned);
-        ties::least(free.map(|slot| (size(slot), slot)), |slot| slots[slot].id)
-    }
-}
-
-/// Slopes at the current weights, divided by W.
-#[derive(Default)]
-pub(super) struct Slopes {
-    pub(super) kept: Vec<f64>,
-    pub(super) newcomer: Vec<f64>,
-    pub(super) intercept: Vec<f64>,
-}
-
-/// Weights that a step would lead to.
-pub(super) struct Trial {
-    pub(super) kept: Vec<f64>,
-    pub(super) b: Vec<f64>,
-    pub(super) newcomer: Option<Vec<f64>>,
-}
-
-/// How slopes and changes of the loss are computed.
-pub(super) trait Work: Send {
-    /// A block begins.
-    fn begin(&mut self, model: &Model, features: &[Feature<'_>]);
-    /// Slopes of the kept set and the intercept alone.
-    fn kept_slopes(&mut self, model: &Model, out: &mut Slopes);
-    /// Whether the newcomer's weight, `eta` times its slope, is sure to stay below `least`.
-    fn surely_below(
-        &mut self,
-        model: &Model,
-        t: usize,
-        x: &Feature<'_>,
-        eta: f64,
-        least: f64,
-    ) -> bool;
-    /// The slope of `features[t]`, after [`Work::kept_slopes`] of the same arrival.
-    fn newcomer_slope(
-        &mut self,
-        model: &Model,
-        t: usize,
-        features: &[Feature<'_>],
-        out: &mut Slopes,
-    );
-    /// `<x, D x>` of the newcomer in output `c`.
-    fn curve(&self, model: &Model, x: &Feature<'_>, c: usize) -> f64;
-    /// `<X_S, D X_S> v` in output `c`; with `D = 1` where not `curved`.
-    fn product(&self, model: &Model, v: &[f64], c: usize, curved: bool) -> Vec<f64>;
-    /// Loss at the trial less loss now.
-    fn change(&mut self, model: &Model, x: &Feature<'_>, slopes: &Slopes, trial: &Trial) -> f64;
-    /// The column in `slot` is about to go, after the weights took their step.
-    fn leaving(&mut self, model: &Model, slot: usize) {
-        let _ = (model, slot);
-    }
-    /// The newcomer was put into `slot`, after the weights took their step.
-    fn put(&mut self, model: &Model, x: &Feature<'_>, slot: usize);
-    /// The weights took a step, to the last trial if one was made, and nobody came or went.
-    fn stepped(&mut self, model: &Model);
-    /// The weights stayed: the last trial was not taken.
-    fn stayed(&mut self);
-    fn loss(&self, model: &Model) -> f64;
-    /// Factors on the automatic steps of a newcomer and of the kept set.
-    fn pace(&self) -> (f64, f64) {
-        (1.0, 1.0)
-    }
-    /// What a worker beside others counted.
-    fn tally(&self) -> Tally {
-        Tally::default()
-    }
-    fn bytes(&self) -> u64;
-    fn save(&self) -> Result<Vec<u8>>;
-    /// Takes up what [`Work::save`] gave, for `held` columns.
-    fn restore(&mut self, state: &[u8], held: usize) -> Result<()>;
-}
+use gram_evaluator::GramEvaluator;
+use pass_evaluator::PassEvaluator;
+use published_step::StepRule;
 
 /// The method, for any loss.
 pub struct Os {
     params: OsParams,
     pub(super) model: Model,
-    pub(super) work: Box<dyn Work>,
+    pub(super) evaluator: Box<dyn Evaluator>,
     rule: StepRule,
     pub(super) substitutions: u64,
     start: Vec<(Option<FeatureId>, Vec<f64>)>,
 }
 
-/// What a result says after steps too long for the columns.
+/// The warning after steps that were too long for the columns.
 pub(super) const DIVERGED: &str =
     "the weights diverged: eta is too large for these columns; use eta=auto";
 
-/// What a checkpoint holds.
+/// The state in a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct State {
     kept: KeptSet,
     w: Vec<f64>,
     b: Vec<f64>,
     pinned: usize,
-    born: Vec<u64>,
+    changed_at: Vec<u64>,
     clock: u64,
-    work: Vec<u8>,
+    evaluator: Vec<u8>,
     rule: StepRule,
     substitutions: u64,
     start: Vec<(Option<FeatureId>, Vec<f64>)>,
@@ -215,19 +88,19 @@ impl Os {
         Self::with(params, problem, budget, |params, frame, outputs| {
             Ok(if outputs.kind == LossKind::Squared {
                 fitted::check_k(params.k, problem.n())?;
-                Box::new(GramWork::new(frame, outputs))
+                Box::new(GramEvaluator::new(frame, outputs))
             } else {
-                Box::new(PassWork::new(frame, outputs))
+                Box::new(PassEvaluator::new(frame, outputs))
             })
         })
     }
 
-    /// Starts with an empty kept set and slopes computed by what `work` makes.
+    /// Starts with an empty kept set and the evaluator that `evaluator` makes.
     pub(super) fn with(
         params: OsParams,
         problem: &Problem,
         budget: Budget,
-        work: impl FnOnce(&OsParams, &Frame, &Outputs) -> Result<Box<dyn Work>>,
+        evaluator: impl FnOnce(&OsParams, &Frame, &Outputs) -> Result<Box<dyn Evaluator>>,
     ) -> Result<Self> {
         problem.check()?;
         params.check()?;
@@ -235,13 +108,13 @@ impl Os {
         let frame = Frame::new(problem, params.intercept);
         let outputs = params.outputs(problem, &frame)?;
         let count = outputs.y.len();
-        let work = work(&params, &frame, &outputs)?;
+        let evaluator = evaluator(&params, &frame, &outputs)?;
         let kept = KeptSet::new(budget);
-        let (w, b, born) = (Vec::new(), vec![0.0; count], Vec::new());
-        let model = Model { frame, outputs, kept, w, b, pinned: 0, born, clock: 0 };
+        let (w, b, changed_at) = (Vec::new(), vec![0.0; count], Vec::new());
+        let model = Model { frame, outputs, kept, w, b, pinned: 0, changed_at, clock: 0 };
         let rule = StepRule::new(params.eta, kind, count);
         let (substitutions, start) = (0, Vec::new());
-        let mut new = Self { params, model, work, rule, substitutions, start };
+        let mut new = Self { params, model, evaluator, rule, substitutions, start };
         for covariate in &problem.covariates {
             new.add_covariate(covariate)?;
         }
@@ -254,7 +127,7 @@ impl Os {
             let name = &covariate.name;
             return Err(Error::Data(format!("covariate {name:?} is constant; leave it out")));
         }
-        // The covariate goes the way of a pinned feature that arrives before all others.
+        // A covariate is treated as a pinned feature that arrives before all others.
         let raw = crate::data::block::RawColumn {
             id: FeatureId::default(),
             name: covariate.name.clone(),
@@ -263,18 +136,18 @@ impl Os {
         };
         let feature = Feature::covariate(&raw, stats);
         let features = std::slice::from_ref(&feature);
-        self.work.begin(&self.model, features);
+        self.evaluator.begin_block(&self.model, features);
         let mut slopes = Slopes::default();
-        self.work.kept_slopes(&self.model, &mut slopes);
-        self.work.newcomer_slope(&self.model, 0, features, &mut slopes);
+        self.evaluator.kept_slopes(&self.model, &mut slopes);
+        self.evaluator.newcomer_slope(&self.model, 0, features, &mut slopes);
         let count = self.model.count();
         let slot = self.model.kept.push_covariate(&covariate.name, data, stats)?;
         self.model.pinned += 1;
         self.model.w.resize((slot + 1) * count, 0.0);
         self.model.clock += 1;
-        self.model.born.push(self.model.clock);
-        self.rule.grew();
-        self.work.put(&self.model, &feature, slot);
+        self.model.changed_at.push(self.model.clock);
+        self.rule.slot_added();
+        self.evaluator.inserted(&self.model, &feature, slot);
         Ok(())
     }
 
@@ -292,25 +165,25 @@ impl Os {
         }
     }
 
-    /// Whether a weight is no number any more.
+    /// Whether a coefficient is not finite.
     pub(super) fn diverged(&self) -> bool {
         !self.model.w.iter().all(|w| w.is_finite())
     }
 
-    /// The weights of the kept features as the recurrence left them, before any refit.
+    /// The coefficients of the kept features as the recurrence left them, before any refit.
     #[must_use]
-    pub fn weights(&self) -> Vec<(FeatureId, Vec<f64>)> {
-        self.weights_by_id().into_iter().filter_map(|(id, w)| Some((id?, w))).collect()
+    pub fn coefficients(&self) -> Vec<(FeatureId, Vec<f64>)> {
+        self.coefficients_by_id().into_iter().filter_map(|(id, w)| Some((id?, w))).collect()
     }
 
-    fn weights_by_id(&self) -> Vec<(Option<FeatureId>, Vec<f64>)> {
+    fn coefficients_by_id(&self) -> Vec<(Option<FeatureId>, Vec<f64>)> {
         let count = self.model.count();
         let slots = self.model.kept.slots().iter().zip(self.model.w.chunks(count));
         slots.map(|(kept, w)| (kept.id, w.to_vec())).collect()
     }
 }
 
-/// Squared Euclidean distance of two sets of weights by feature.
+/// Squared Euclidean distance of two sets of coefficients, matched by feature.
 fn distance(a: &[(Option<FeatureId>, Vec<f64>)], b: &[(Option<FeatureId>, Vec<f64>)]) -> f64 {
     let square = |w: &[f64]| w.iter().map(|w| w * w).sum::<f64>();
     let mut sum = 0.0;
@@ -320,17 +193,17 @@ fn distance(a: &[(Option<FeatureId>, Vec<f64>)], b: &[(Option<FeatureId>, Vec<f6
             None => square(w),
         };
     }
-    let gone = b.iter().filter(|(id, _)| !a.iter().any(|(other, _)| other == id));
-    sum + gone.map(|(_, w)| square(w)).sum::<f64>()
+    let evicted = b.iter().filter(|(id, _)| !a.iter().any(|(other, _)| other == id));
+    sum + evicted.map(|(_, w)| square(w)).sum::<f64>()
 }
 
 impl ColumnSelector for Os {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
-        self.work.begin(&self.model, &block.features);
+        self.evaluator.begin_block(&self.model, &block.features);
         for t in 0..block.features.len() {
             out.push(self.arrival(t, &block.features)?);
         }
-        // A step that the user chose may be too long, of which the result warns; this one may not.
+        // A step that the user chose may be too long: a warning. An automatic one may not.
         if self.params.eta == Eta::Auto && self.diverged() {
             return Err(Error::overflow("the weights"));
         }
@@ -338,7 +211,7 @@ impl ColumnSelector for Os {
     }
 
     fn end_scan(&mut self) -> Result<bool> {
-        let now = self.weights_by_id();
+        let now = self.coefficients_by_id();
         let moved = distance(&now, &self.start).sqrt();
         self.start = now;
         Ok(moved < self.params.tolerance)
@@ -374,25 +247,25 @@ impl ColumnSelector for Os {
     fn status(&self) -> Status {
         Status {
             kept: self.model.kept.len() - self.model.pinned,
-            loss: Some(self.work.loss(&self.model)),
+            loss: Some(self.evaluator.loss(&self.model)),
             substitutions: self.substitutions,
-            bytes: self.model.kept.bytes() + self.work.bytes(),
+            bytes: self.model.kept.bytes() + self.evaluator.bytes(),
         }
     }
 }
 
 impl Snapshot for Os {
     fn save(&self) -> Result<Vec<u8>> {
-        let Model { kept, w, b, pinned, born, clock, .. } = &self.model;
+        let Model { kept, w, b, pinned, changed_at, clock, .. } = &self.model;
         let (rule, start) = (&self.rule, &self.start);
         encode(&(
             kept,
             w,
             b,
             pinned,
-            born,
+            changed_at,
             clock,
-            self.work.save()?,
+            self.evaluator.save()?,
             rule,
             self.substitutions,
             start,
@@ -404,14 +277,17 @@ impl Snapshot for Os {
         let budget = self.model.kept.budget().clone();
         let kept = state.kept.resumed(budget, self.model.frame.n())?;
         let (held, count) = (kept.len(), self.model.count());
-        let weights = state.w.len() == held * count && state.b.len() == count;
+        let coefficients = state.w.len() == held * count && state.b.len() == count;
         let starts = state.start.iter().all(|(_, w)| w.len() == count);
-        ensure(weights && starts && state.born.len() == held, "weights of other columns")?;
+        ensure(
+            coefficients && starts && state.changed_at.len() == held,
+            "weights of other columns",
+        )?;
         ensure(state.pinned <= held, "more columns are pinned than kept")?;
-        ensure(state.rule.follows(&self.rule, held), "steps of other columns")?;
-        self.work.restore(&state.work, held)?;
+        ensure(state.rule.fits(&self.rule, held), "steps of other columns")?;
+        self.evaluator.restore(&state.evaluator, held)?;
         self.model.kept = kept;
-        (self.model.w, self.model.b, self.model.born) = (state.w, state.b, state.born);
+        (self.model.w, self.model.b, self.model.changed_at) = (state.w, state.b, state.changed_at);
         (self.model.pinned, self.model.clock) = (state.pinned, state.clock);
         (self.rule, self.substitutions, self.start) =
             (state.rule, state.substitutions, state.start);

@@ -1,28 +1,29 @@
 //! Fully corrective online substitution: the default on a stream of features.
 //!
 //! The kept set is always at its optimum, so the gradient is constant between substitutions and
-//! a feature that is let go costs one dot product. Decisions compare exact changes of the loss,
-//! not sizes of weights:
+//! a rejected feature costs one dot product. Decisions compare exact changes of the loss and not
+//! sizes of coefficients:
 //!
 //! ```text
 //! arrival x:   a = -slope of the loss in x,   h = its curvature
-//!   full and a^2 / h < theta thr              let go
+//!   full and a^2 / h < theta thr              dropped
 //!   gain = a^2 / schur(x)                     exact fall of the loss if x joined
 //!   loss_i = (w_i - d_i a / schur)^2 / (A_ii + d_i^2 / schur)    exact rise if i left afterwards
 //!   min loss_i < gain                         x takes the place of i
 //! ```
 //!
 //! with `A` the inverse curvature of the kept set, `d = A <X_S, x>` and `thr` the least gain that
-//! could matter. `theta` allows for columns whose correlation with the kept set hides a large
-//! exact gain: `auto` is half the first percentile of schur / h over the tests so far.
+//! can lead to a substitution. A column that is correlated with the kept set may have a small
+//! `a^2 / h` and a large exact gain; `theta` allows for that. `auto` is half the first percentile of
+//! schur / h over the tests so far.
 //!
-//! Cost: one pass over a column that is let go; `2 n (k + reserve)` flops for a full test; memory
+//! Cost: one pass over a rejected column; `2 n (k + reserve)` flops for a full test; memory
 //! `k + reserve` columns and `O(n + (k + reserve)^2)`. This is ours, built on Algorithm 1 of Yang,
-//! Fujimaki, Kusumura, Liu, KDD 2016; see `docs/methods.md` for what it buys.
+//! Fujimaki, Kusumura, Liu, KDD 2016; `docs/methods.md` compares them.
 
+mod block;
 mod curved;
-mod in_turn;
-mod line;
+mod loss_line;
 mod squared;
 mod theta;
 
@@ -38,7 +39,7 @@ use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode};
 use crate::run::verdict::Fitted;
 use crate::select::fitted::EPSILON;
-use crate::select::kept_products::{Row, Rows};
+use crate::select::kept_products::{BlockProducts, Products};
 use crate::select::refit::Outputs;
 use crate::select::{ColumnSelector, Glance, Glances, Marginal, Outcome, Status, fitted};
 use crate::selection::{Selection, Value};
@@ -77,40 +78,40 @@ impl OsPlusParams {
     }
 }
 
-/// What the two forms of the method share with the walk over a block.
+/// What `block.rs` needs of the two forms of the method, squared and curved.
 trait Core: Send + Sync {
     fn kept(&self) -> &KeptSet;
-    /// The vector whose product with a column is the greater part of its marginal.
+    /// The vector whose product with a column is the costly part of its marginal.
     fn probe(&self) -> Option<&[f64]> {
         None
     }
-    /// Strength of a newcomer against the current residual, given its product with the probe
-    /// where that is known; pure, so it can be computed ahead.
+    /// Strength of a newcomer against the current residual, given its product with the probe where
+    /// there is one. It changes no state, so it can be computed ahead.
     fn marginal(&self, feature: &Feature<'_>, product: Option<f64>) -> Marginal;
-    /// Whether as many features are kept as may be, so that a newcomer must beat one of them.
+    /// Whether the kept set is full, so that a newcomer must replace a kept feature.
     fn full(&self) -> bool;
     /// Whether the marginal alone shows that the newcomer cannot enter.
     fn rejects(&self, marginal: &Marginal) -> bool;
-    /// A closer look at one that was not rejected; it may sharpen the marginal.
+    /// A closer test of a newcomer that was not rejected; it may correct the marginal.
     fn confirms(&self, feature: &Feature<'_>, marginal: &mut Marginal) -> bool {
         let _ = (feature, marginal);
         true
     }
-    /// Row weights of the products a full test needs, one set an output or one for all.
+    /// Row weights of the products in a full test: one set per output, or one for all.
     fn scales(&self) -> Vec<Option<&[f64]>>;
-    /// Targets whose products a full test needs too.
+    /// Targets whose products a full test needs as well.
     fn targets(&self) -> Vec<&[f64]>;
-    /// Changes whenever marginals computed before no longer hold.
+    /// Changes whenever earlier marginals become invalid.
     fn version(&self) -> u64;
     /// When the products with a slot's column last changed, on the clock of [`Core::clock`].
-    fn born(&self, slot: usize) -> u64;
+    fn changed_at(&self, slot: usize) -> u64;
     fn clock(&self) -> u64;
     /// Decides, given the products with the kept columns and the targets.
     fn full_test(
         &mut self,
         feature: &Feature<'_>,
         marginal: &Marginal,
-        row: &Row,
+        products: &Products,
     ) -> Result<Outcome>;
     /// Slots of the model, in its own order.
     fn model(&self) -> Vec<usize>;
@@ -128,7 +129,7 @@ pub struct OsPlus {
     outputs: Outputs,
     frame: Frame,
     core: Box<dyn Core>,
-    rows: Rows,
+    products: BlockProducts,
     warnings: Vec<String>,
 }
 
@@ -154,7 +155,7 @@ impl OsPlus {
         let core: Box<dyn Core> = if kind == LossKind::Squared {
             fitted::check_k(params.k, n)?;
             reserve = params.reserve;
-            // Past half the rows the model would chase noise, unless k alone is past it.
+            // With more columns than half the rows the model would fit noise.
             let most = (n / 2).saturating_sub(params.k);
             if reserve > most {
                 warnings.push(format!("the reserve was lowered to {most}: half the rows bound it"));
@@ -175,7 +176,15 @@ impl OsPlus {
             }
             Box::new(Curved::new(&params, &frame, problem, kind, kept)?)
         };
-        Ok(Self { params, reserve, outputs, frame, core, rows: Rows::default(), warnings })
+        Ok(Self {
+            params,
+            reserve,
+            outputs,
+            frame,
+            core,
+            products: BlockProducts::default(),
+            warnings,
+        })
     }
 }
 
@@ -196,7 +205,7 @@ impl Glances for OsPlus {
 
 impl ColumnSelector for OsPlus {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
-        in_turn::offer(&mut *self.core, &mut self.rows, &self.frame, &block.features, out)
+        block::offer_block(&mut *self.core, &mut self.products, &self.frame, &block.features, out)
     }
 
     fn end_scan(&mut self) -> Result<bool> {
@@ -241,7 +250,7 @@ impl ColumnSelector for OsPlus {
 
     fn status(&self) -> Status {
         let mut status = self.core.status();
-        status.bytes += self.rows.bytes();
+        status.bytes += self.products.bytes();
         status
     }
 }
@@ -255,7 +264,7 @@ impl Snapshot for OsPlus {
         let (core, warnings): (Vec<u8>, Vec<String>) = decode(state)?;
         self.core.restore(&core)?;
         self.warnings = warnings;
-        self.rows = Rows::default();
+        self.products = BlockProducts::default();
         Ok(())
     }
 }

@@ -1,12 +1,12 @@
-//! How far below a column's own curvature its exact one may lie.
+//! `theta`: how far below a column's own curvature `h` its Schur complement may be.
 
 use serde::{Deserialize, Serialize};
 
 /// Tests after which the estimate is renewed.
 const RENEW: u64 = 500;
-/// The guess until then.
+/// The value until then.
 const GUESS: f64 = 0.1;
-/// Bins an octave of schur / h: the percentile is known to 2 %.
+/// Bins per octave of schur / h: the percentile is exact to 2 %.
 const FINE: f64 = 32.0;
 const BINS: usize = 1024;
 
@@ -28,8 +28,8 @@ impl Theta {
         Self { value: GUESS, counts: Some(vec![0; BINS]), tests: 0 }
     }
 
-    /// Whether an estimate that was read back can go on where `new` began.
-    pub(super) fn follows(&self, new: &Self) -> bool {
+    /// Whether an estimate from a checkpoint fits the run of `new`.
+    pub(super) fn fits(&self, new: &Self) -> bool {
         let lengths = |theta: &Self| theta.counts.as_ref().map(Vec::len);
         lengths(self) == lengths(new) && (0.0..=1.0).contains(&self.value)
     }
@@ -38,14 +38,14 @@ impl Theta {
         self.value
     }
 
-    /// Notes the ratio of one full test.
-    pub(super) fn note(&mut self, ratio: f64) {
+    /// Adds the ratio of one full test.
+    pub(super) fn add(&mut self, ratio: f64) {
         self.tests += 1;
         let Some(counts) = &mut self.counts else { return };
         let octaves = -ratio.clamp(1e-9, 1.0).log2();
         counts[((octaves * FINE) as usize).min(BINS - 1)] += 1;
         if self.tests.is_multiple_of(RENEW) {
-            // The smallest ratios stand in the last bins.
+            // The smallest ratios are in the last bins.
             let mut left = self.tests / 100;
             let bin = counts.iter().rposition(|count| {
                 let here = *count > left;
@@ -71,7 +71,7 @@ mod tests {
         let mut theta = Theta::auto();
         assert_eq!(theta.value(), 0.1);
         // Ratios 0.001, 0.002 ... 0.5: the first percentile of 500 is the sixth, 0.006.
-        (1..=500).for_each(|i| theta.note(f64::from(i) / 1000.0));
+        (1..=500).for_each(|i| theta.add(f64::from(i) / 1000.0));
         assert!((theta.value() / 0.003 - 1.0).abs() < 0.03, "{}", theta.value());
     }
 }

@@ -1,4 +1,4 @@
-//! The losses whose curvature moves: squared hinge, logistic, squared epsilon-insensitive.
+//! The losses whose curvature changes: squared hinge, logistic, squared epsilon-insensitive.
 //!
 //! Each output has its own model `(w, b)` and inverse curvature
 //!
@@ -6,22 +6,22 @@
 //! H = [X_S, 1]' D [X_S, 1] / W + ridge,   ridge_j = 1e-2 x_j'x_j / W (none on the intercept)
 //! ```
 //!
-//! kept as one swept matrix. After a swap the weights of the quadratic model are taken, then a
-//! safeguarded Newton step at the fresh gradient; a swap that does not lower the penalised loss
-//! is taken back, so the loss never rises. `D` is renewed once the curvature has drifted by
-//! more than [`DRIFT`]; until then a swap costs `O(n k)` and not `O(n k^2)`.
+//! kept as one swept matrix. After a swap the coefficients come from the quadratic model, followed
+//! by a safeguarded Newton step at the new gradient. A swap that does not lower the penalised loss
+//! is undone, so the loss never rises. `D` is computed anew once the curvature has drifted by more
+//! than [`DRIFT`]; until then a swap costs `O(n k)` and not `O(n k^2)`.
 //!
-//! The quadratic model misjudges rare columns (`line.rs` says why). A newcomer that passes the
-//! first test is followed along its own line: if the loss falls by less than promised, its
-//! curvature is raised to the one that would have promised just that. The cost of removing the
-//! cheapest slots is corrected likewise, by the true rise over the modelled one.
+//! The quadratic model misjudges rare columns (`loss_line.rs` says why). For a newcomer that passes
+//! the first test the exact loss along its column is computed. If it falls by less than the model
+//! says, the curvature is raised until the model agrees. The cost of removing the cheapest slots is
+//! corrected in the same way, by the exact rise over the modelled one.
 
 mod newton;
 mod removal;
 
 use serde::{Deserialize, Serialize};
 
-use super::line::Line;
+use super::loss_line::LossLine;
 use super::{Core, OsPlusParams, Theta, theta};
 use crate::data::check::Feature;
 use crate::data::kept::{Kept, KeptSet};
@@ -31,15 +31,15 @@ use crate::loss::LossKind;
 use crate::numeric::inner_product::Frame;
 use crate::numeric::linalg::Square;
 use crate::run::snapshot::{decode, encode, ensure};
-use crate::select::kept_products::Row;
+use crate::select::kept_products::Products;
 use crate::select::refit::Outputs;
 use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
 
 /// Relative change of the curvature after which it is computed anew.
 const DRIFT: f64 = 0.05;
 const COLLINEAR: f64 = 1e-8;
-/// Share of a gain within which a newcomer ties with a kept column, as its copy does, and stays out:
-/// rounding must not decide.
+/// Share of a gain within which a newcomer ties with a kept column and stays out. A copy of a kept
+/// column ties with it, and rounding must not decide.
 const TIE: f64 = 1e-9;
 const HALVINGS: usize = 12;
 
@@ -48,7 +48,7 @@ pub(super) struct Curved {
     ridge: f64,
     frame: Frame,
     outputs: Outputs,
-    /// What a slot's removal costs over what the model says, where it was looked at.
+    /// Exact over modelled cost of removing each slot, where it was computed.
     factors: Vec<Option<f64>>,
     state: State,
 }
@@ -57,7 +57,7 @@ pub(super) struct Curved {
 struct State {
     kept: KeptSet,
     pinned: usize,
-    born: Vec<u64>,
+    changed_at: Vec<u64>,
     clock: u64,
     version: u64,
     substitutions: u64,
@@ -103,7 +103,7 @@ impl Curved {
         let state = State {
             kept,
             pinned: 0,
-            born: Vec::new(),
+            changed_at: Vec::new(),
             clock: 0,
             version: 0,
             substitutions: 0,
@@ -116,7 +116,7 @@ impl Curved {
         for covariate in &problem.covariates {
             new.add_covariate(covariate)?;
         }
-        // Intercept and covariates alone, to the optimum.
+        // Fits intercept and covariates.
         for _ in 0..20 {
             new.evaluate()?;
             (0..new.state.models.len()).for_each(|c| new.newton_step(c));
@@ -133,7 +133,7 @@ impl Curved {
         }
         self.state.kept.push_covariate(&covariate.name, data, stats)?;
         self.state.pinned += 1;
-        self.state.born.push(0);
+        self.state.changed_at.push(0);
         self.state.models.iter_mut().for_each(|model| model.w.push(0.0));
         Ok(())
     }
@@ -147,7 +147,8 @@ impl Curved {
         self.base() + self.state.kept.len()
     }
 
-    /// The quadratic model's weights and inverse with a newcomer in and, perhaps, a slot out.
+    /// Moves coefficients and inverse of the quadratic model: adds a newcomer and removes slot `out`
+    /// where there is one.
     fn move_models(&mut self, size: usize, test: &[Tested], out: Option<usize>) {
         let base = self.base();
         let mut scratch = Vec::new();
@@ -186,7 +187,7 @@ impl Curved {
         self.state.threshold = self.cheapest(rise).map_or(f64::INFINITY, |(rise, _)| rise);
     }
 
-    /// The slot whose loss is least once the newcomer is in, where that is below `gain`.
+    /// The slot whose removal costs least after the newcomer joined, where that is below `gain`.
     fn weakest(&mut self, test: &[Tested], gain: f64) -> Option<usize> {
         let loss = |here: &Self, slot: usize| {
             let at = here.base() + slot;
@@ -199,7 +200,7 @@ impl Curved {
         self.cheapest(loss).filter(|(loss, _)| *loss < gain * (1.0 - TIE)).map(|(_, slot)| slot)
     }
 
-    /// What each output says of a newcomer; `None` where it adds nothing new.
+    /// The newcomer in each output; `None` where it is collinear with the kept set.
     fn tested(
         &self,
         feature: &Feature<'_>,
@@ -222,13 +223,13 @@ impl Curved {
             d.iter_mut().for_each(|d| *d = -*d);
             let schur = curve - crate::numeric::kernel::dot(&cross, &d);
             let ridge = self.ridge_of(&feature.stats, false);
-            // The ridge alone keeps the complement positive; below it is rounding.
+            // The ridge keeps the complement positive; anything below it is rounding.
             (schur > COLLINEAR * ridge.max(curve)).then(|| Tested { v: slope / schur, d, schur })
         };
         (0..count).map(one).collect()
     }
 
-    /// Takes a newcomer in, perhaps in the place of a slot, and corrects the weights.
+    /// Adds a newcomer, in place of slot `out` where there is one, and corrects the coefficients.
     fn enter(
         &mut self,
         feature: &Feature<'_>,
@@ -236,42 +237,42 @@ impl Curved {
         out: Option<usize>,
     ) -> Result<Option<Kept>> {
         let size = self.size();
-        let gone = match out {
+        let evicted = match out {
             Some(slot) => Some(self.state.kept.replace(slot, feature)?),
             None => {
                 self.state.kept.push(feature)?;
-                self.state.born.push(0);
+                self.state.changed_at.push(0);
                 None
             }
         };
         self.move_models(size, test, out);
         self.state.clock += 1;
         let slot = out.unwrap_or(self.state.kept.len() - 1);
-        self.state.born[slot] = self.state.clock;
+        self.state.changed_at[slot] = self.state.clock;
         for c in 0..self.state.models.len() {
             let u = self.predict(&self.state.models[c].w);
             self.renew_slopes(c, u);
             self.newton_step(c);
         }
-        Ok(gone)
+        Ok(evicted)
     }
 
-    /// Swaps `out` for the newcomer if that lowers the loss; the slot's old column if it did.
+    /// Replaces slot `out` by the newcomer if that lowers the loss; gives the old column if it did.
     fn swap(&mut self, feature: &Feature<'_>, test: &[Tested], out: usize) -> Result<Option<Kept>> {
         let (before, models) = (self.total_value(), self.state.models.clone());
-        let gone = self.enter(feature, test, Some(out))?;
+        let evicted = self.enter(feature, test, Some(out))?;
         if self.total_value() < before {
-            return Ok(gone);
+            return Ok(evicted);
         }
         self.state.models = models;
-        if let Some(gone) = gone {
-            self.state.kept.put_back(out, gone)?;
+        if let Some(evicted) = evicted {
+            self.state.kept.put_back(out, evicted)?;
         }
         Ok(None)
     }
 
-    /// After the model changed: curvature where it drifted, threshold, a new version.
-    fn settle(&mut self) -> Result<()> {
+    /// After a change of the model: updates drifted curvatures, threshold and version.
+    fn update_after_change(&mut self) -> Result<()> {
         if !self.finite() {
             return Err(Error::overflow("the weights"));
         }
@@ -290,7 +291,7 @@ impl Curved {
     fn all_stale(&mut self) {
         self.state.clock += 1;
         let clock = self.state.clock;
-        self.state.born.iter_mut().for_each(|born| *born = clock);
+        self.state.changed_at.iter_mut().for_each(|changed_at| *changed_at = clock);
     }
 }
 
@@ -327,10 +328,10 @@ impl Core for Curved {
         let ridge = self.ridge_of(&feature.stats, false);
         for (c, Along { slope, curve, .. }) in marginal.0.iter_mut().enumerate() {
             let slope = *slope;
-            let hoped = 0.5 * slope * (slope / *curve);
-            let fall = self.line(c, feature).fall(slope, *curve, ridge);
-            if !Line::believed(fall, hoped) {
-                *curve *= hoped / fall.max(1e-9 * hoped);
+            let modelled = 0.5 * slope * (slope / *curve);
+            let fall = self.loss_line(c, feature).fall(slope, *curve, ridge);
+            if !LossLine::confirmed(fall, modelled) {
+                *curve *= modelled / fall.max(1e-9 * modelled);
             }
         }
         !self.rejects(marginal)
@@ -348,8 +349,8 @@ impl Core for Curved {
         self.state.version
     }
 
-    fn born(&self, slot: usize) -> u64 {
-        self.state.born[slot]
+    fn changed_at(&self, slot: usize) -> u64 {
+        self.state.changed_at[slot]
     }
 
     fn clock(&self) -> u64 {
@@ -360,9 +361,9 @@ impl Core for Curved {
         &mut self,
         feature: &Feature<'_>,
         marginal: &Marginal,
-        row: &Row,
+        products: &Products,
     ) -> Result<Outcome> {
-        let Some(test) = self.tested(feature, marginal, &row.kept) else {
+        let Some(test) = self.tested(feature, marginal, &products.kept) else {
             return Ok(Outcome::dropped(Reason::Weak));
         };
         let gain: f64 = test.iter().map(|t| t.v * (t.v * t.schur)).sum();
@@ -380,18 +381,18 @@ impl Core for Curved {
             }
         };
         // After what can fail: an error changes nothing.
-        self.state.theta.note(own / test.len() as f64);
+        self.state.theta.add(own / test.len() as f64);
         if enters {
             self.state.pinned += usize::from(feature.pinned);
         } else {
-            let Some(gone) = swapped else {
+            let Some(evicted) = swapped else {
                 outcome.verdict = Verdict::Dropped(Reason::Weak);
                 return Ok(outcome);
             };
             self.state.substitutions += 1;
-            outcome.evicted.extend(gone.id);
+            outcome.evicted.extend(evicted.id);
         }
-        self.settle()?;
+        self.update_after_change()?;
         Ok(outcome)
     }
 
@@ -425,7 +426,7 @@ impl Core for Curved {
         let n = self.frame.n();
         state.kept = std::mem::take(&mut state.kept).resumed(budget, n)?;
         let (held, size) = (state.kept.len(), self.base() + state.kept.len());
-        ensure(state.born.len() == held && state.pinned <= held, "weights of other columns")?;
+        ensure(state.changed_at.len() == held && state.pinned <= held, "weights of other columns")?;
         ensure(state.models.len() == self.outputs.y.len(), "models of other outputs")?;
         for model in &state.models {
             let rows = [&model.u, &model.g, &model.d].iter().all(|v| v.len() == n);
@@ -433,16 +434,16 @@ impl Core for Curved {
             let fits = model.w.len() == size && model.swept.sound(size);
             ensure(fits, "weights of other columns")?;
         }
-        ensure(state.theta.follows(&self.state.theta), "another theta")?;
+        ensure(state.theta.fits(&self.state.theta), "another theta")?;
         self.state = state;
         self.factors = vec![None; self.state.kept.len()];
         Ok(())
     }
 }
 
-/// One output's view of a newcomer.
+/// A newcomer in the quadratic model of one output.
 struct Tested {
-    /// Its weight if it joined.
+    /// Its coefficient if it joined.
     v: f64,
     /// `A <X_S, x>`, intercept included.
     d: Vec<f64>,

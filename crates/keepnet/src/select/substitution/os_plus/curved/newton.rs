@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::numeric::linalg::{Square, inverse};
 
 impl Curved {
-    /// Penalised loss of output `c` at the prediction `u` and weights `w`.
+    /// Penalised loss of output `c` at the prediction `u` and coefficients `w`.
     pub(super) fn value(&self, c: usize, u: &[f64], w: &[f64], ridges: &[f64]) -> f64 {
         let loss = self.outputs.loss.value(u, &self.outputs.y[c], self.frame.weight());
         let squares = w[self.base()..].iter().zip(ridges).map(|(w, r)| r * w * w);
@@ -23,14 +23,14 @@ impl Curved {
         u
     }
 
-    /// Prediction, value and slopes at the weights as they are.
+    /// Sets the prediction of the current coefficients, with its value and slopes.
     pub(super) fn renew_slopes(&mut self, c: usize, u: Vec<f64>) {
         let value = self.value(c, &u, &self.state.models[c].w, &self.ridges());
-        self.stand_at(c, u, value);
+        self.set_prediction(c, u, value);
     }
 
-    /// Takes a prediction whose value is known, and its slopes.
-    fn stand_at(&mut self, c: usize, u: Vec<f64>, value: f64) {
+    /// Sets a prediction whose value is known, and computes its slopes.
+    fn set_prediction(&mut self, c: usize, u: Vec<f64>, value: f64) {
         let (y, weight) = (&self.outputs.y[c], self.frame.weight());
         let model = &mut self.state.models[c];
         self.outputs.loss.slopes(&u, y, weight, &mut model.g);
@@ -39,7 +39,7 @@ impl Curved {
         model.u = u;
     }
 
-    /// Prediction, slopes and curvature of every output, from scratch.
+    /// Computes prediction, slopes and curvature of every output anew.
     pub(super) fn evaluate(&mut self) -> Result<()> {
         for c in 0..self.state.models.len() {
             let u = self.predict(&self.state.models[c].w);
@@ -50,7 +50,7 @@ impl Curved {
         Ok(())
     }
 
-    /// Recomputes one output's curvature where it drifted or `always`; whether it did.
+    /// Computes one output's curvature anew if it drifted or if `always`; `true` if it did.
     pub(super) fn renew_curvature(&mut self, c: usize, always: bool) -> Result<bool> {
         let mut d = vec![0.0; self.frame.n()];
         let (y, weight) = (&self.outputs.y[c], self.frame.weight());
@@ -68,7 +68,7 @@ impl Curved {
             (true, true) => h.at(i - base, j - base) + if i == j { ridges[i - base] } else { 0.0 },
             (true, false) => ones[i - base],
             (false, true) => ones[j - base],
-            // Where no row has curvature left the intercept still needs a finite step.
+            // The intercept needs a finite step also where no row has curvature.
             (false, false) => (sum_d / total).max(1e-6),
         };
         let a = inverse(size, entry).ok_or_else(|| {
@@ -109,7 +109,7 @@ impl Curved {
             let value = self.value(c, &u, &w, &ridges);
             if value <= model.value + 1e-4 * length * descent {
                 self.state.models[c].w = w;
-                self.stand_at(c, u, value);
+                self.set_prediction(c, u, value);
                 return;
             }
             length *= 0.5;
@@ -133,8 +133,8 @@ impl Curved {
         self.state.models.iter().map(|model| model.value).sum()
     }
 
-    /// Whether losses and weights are numbers. The hinge has a loss of 0 where the margin is none,
-    /// so that the loss alone does not tell.
+    /// Whether losses and coefficients are finite. The loss alone does not tell: the hinge of a
+    /// margin of NaN is 0.
     pub(super) fn finite(&self) -> bool {
         let known = |model: &Model| model.w.iter().chain([&model.value]).all(|v| v.is_finite());
         self.state.models.iter().all(known)
@@ -152,28 +152,34 @@ mod tests {
     use crate::loss::LossKind;
     use crate::numeric::inner_product::Frame;
     use crate::run::budget::Budget;
-    use crate::select::kept_products::Rows;
-    use crate::select::substitution::os_plus::{OsPlusParams, in_turn};
+    use crate::select::kept_products::BlockProducts;
+    use crate::select::substitution::os_plus::{OsPlusParams, block};
 
-    /// An intercept that is no number is found when the next feature enters, whatever loss the
-    /// margins have.
+    /// An intercept of NaN is an error when the next feature enters, under every loss.
     #[test]
     fn a_weight_that_is_no_number_ends_the_run() {
         let labels: Vec<f64> = (0..30).map(|i| f64::from(i * i % 7 % 2)).collect();
         let problem = Problem::binary(&labels);
-        let mut block = ColumnBlock::new(4);
+        let mut columns = ColumnBlock::new(4);
         for j in 0..4u32 {
             let data = ColumnData::dense((0..30).map(|i| f64::from(i * (j + 3) % 11)).collect());
             let (id, name) = (FeatureId::new(j.into()), format!("f{j}"));
-            block.push(RawColumn { id, name, source: 0, data });
+            columns.push(RawColumn { id, name, source: 0, data });
         }
-        let features = check_block(&block, 0, &problem, &CheckPolicy::default()).unwrap().features;
+        let features =
+            check_block(&columns, 0, &problem, &CheckPolicy::default()).unwrap().features;
         for kind in [LossKind::Logistic, LossKind::SquaredHinge] {
             let (params, frame) = (OsPlusParams::new(4), Frame::new(&problem, true));
             let kept = KeptSet::new(Budget::unlimited());
             let mut curved = Curved::new(&params, &frame, &problem, kind, kept).unwrap();
             let offer = |curved: &mut Curved, some| {
-                in_turn::offer(curved, &mut Rows::default(), &frame, some, &mut Vec::new())
+                block::offer_block(
+                    curved,
+                    &mut BlockProducts::default(),
+                    &frame,
+                    some,
+                    &mut Vec::new(),
+                )
             };
             offer(&mut curved, &features[..2]).unwrap();
             curved.state.models[0].w[0] = f64::NAN;

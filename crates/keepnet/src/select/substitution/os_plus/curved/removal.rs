@@ -1,14 +1,14 @@
-//! What it truly costs to remove a column under a curved loss.
+//! The exact cost of removing a column under a curved loss.
 
 use super::{Curved, Model, TIE};
 use crate::numeric::inner_product::HasColumn;
-use crate::select::substitution::os_plus::line::{Line, Place};
+use crate::select::substitution::os_plus::loss_line::{LossLine, OutputState};
 
 impl Curved {
-    /// Output `c` along one column.
-    pub(super) fn line(&self, c: usize, x: &impl HasColumn) -> Line<'_> {
+    /// The loss of output `c` along one column.
+    pub(super) fn loss_line(&self, c: usize, x: &impl HasColumn) -> LossLine<'_> {
         let Model { u, g, d, sum_g, sum_d, .. } = &self.state.models[c];
-        let place = Place {
+        let state = OutputState {
             loss: &*self.outputs.loss,
             u,
             y: &self.outputs.y[c],
@@ -20,10 +20,10 @@ impl Curved {
             sum_d: *sum_d,
             centred: self.frame.centred(),
         };
-        Line::new(&place, x.values(), self.frame.mean(x.stats()))
+        LossLine::new(&state, x.values(), self.frame.mean(x.stats()))
     }
 
-    /// How many times the quadratic model's loss a slot's removal truly costs, at least 1.
+    /// Exact cost of removing a slot over the cost in the quadratic model, at least 1.
     pub(super) fn removal_factor(&self, slot: usize) -> f64 {
         let kept = &self.state.kept.slots()[slot];
         let (mean, at) = (self.frame.mean(&kept.stats), self.base() + slot);
@@ -34,13 +34,13 @@ impl Curved {
             let (_, xd, xxd) = kept.column().slope_curve(&output.g, &output.d);
             let square = xxd - 2.0 * mean * xd + mean * mean * output.sum_d;
             model += 0.5 * w * (w * (square.max(0.0) / self.frame.weight_sum() + ridge));
-            truth += self.line(c, kept).removal(w, ridge);
+            truth += self.loss_line(c, kept).removal(w, ridge);
         }
         if truth > model && model > 0.0 { truth / model } else { 1.0 }
     }
 
-    /// The unpinned slot that costs least to remove, by `quadratic` losses corrected where they
-    /// matter: a slot is looked at closely only while it seems the cheapest.
+    /// The unpinned slot that costs least to remove. The costs of the `quadratic` model are
+    /// corrected only for slots that seem the cheapest.
     pub(super) fn cheapest(
         &mut self,
         quadratic: impl Fn(&Self, usize) -> f64,
@@ -53,8 +53,7 @@ impl Curved {
         });
         loop {
             let least = losses.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0))?;
-            // Copies cost the same to remove but for rounding, which must not decide: the latest
-            // of those that tie goes.
+            // Copies cost the same to remove, within rounding. Of those that tie the latest goes.
             let id = |slot: usize| self.state.kept.slots()[slot].id;
             let near = least.0 + TIE * least.0.abs();
             let ties = (0..losses.len()).filter(|at| losses[*at].0.total_cmp(&near).is_le());

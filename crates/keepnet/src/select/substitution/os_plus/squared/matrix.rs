@@ -1,10 +1,10 @@
-//! The swept Gram matrix of the squared form: newcomers, comings and goings, gains and losses.
+//! The swept Gram matrix of the squared form: newcomers, swaps, gains and losses.
 
 use super::{COLLINEAR, Squared};
 use crate::data::block::FeatureId;
 use crate::select::substitution::os_plus::Core;
 
-/// A newcomer as the swept matrix would hold it.
+/// The column of a newcomer in the swept matrix.
 pub(super) struct Swept {
     pub(super) column: Vec<f64>,
     /// Its Schur complement.
@@ -39,7 +39,7 @@ impl Squared {
         Swept { column, own, square }
     }
 
-    /// Gives the slot just pushed its rows; it is outside the model.
+    /// Adds the rows of the slot that was just pushed; it is outside the model.
     pub(super) fn extend(&mut self, slot: usize, row: &[f64], xy: &[f64], swept: &Swept) {
         let (at, count) = (self.at(slot), self.outputs());
         let state = &mut self.state;
@@ -53,7 +53,7 @@ impl Squared {
         state.gram.set(at, at, swept.square);
         state.swept.set(at, at, swept.own);
         state.clock += 1;
-        state.born.push(state.clock);
+        state.changed_at.push(state.clock);
         state.in_model.push(false);
     }
 
@@ -85,7 +85,8 @@ impl Squared {
         self.gain(|c| state.swept.at(c, at), state.swept.at(at, at), state.gram.at(at, at))
     }
 
-    /// The model slot whose loss after the newcomer joined is least, where that is below `gain`.
+    /// The model slot whose removal costs least after the newcomer joined, where that is below
+    /// `gain`.
     pub(super) fn weakest(
         &self,
         column: impl Fn(usize) -> f64,
@@ -119,11 +120,11 @@ impl Squared {
         state.gram.relocate(last, at, size);
         state.swept.relocate(last, at, size);
         state.in_model.swap_remove(slot);
-        state.born.swap_remove(slot);
-        // The slot now holds another column, so products with it must be taken anew.
+        state.changed_at.swap_remove(slot);
+        // The slot now has another column, so earlier products with it are stale.
         state.clock += 1;
-        if slot < state.born.len() {
-            state.born[slot] = state.clock;
+        if slot < state.changed_at.len() {
+            state.changed_at[slot] = state.clock;
         }
         state.kept.swap_remove(slot).id
     }
@@ -150,7 +151,7 @@ impl Squared {
         (0..self.outputs()).map(|c| rise(self.state.swept.at(c, at))).sum()
     }
 
-    /// Makes room for a pinned column that the model already spans.
+    /// Removes an unpinned column so that a pinned one which the model spans can enter.
     pub(super) fn free_collinear(&mut self, column: &[f64]) -> Option<(usize, Option<FeatureId>)> {
         let inside = (0..self.state.kept.len())
             .filter(|slot| self.state.in_model[*slot] && !self.state.kept.slots()[*slot].pinned);

@@ -1,9 +1,9 @@
-//! The squared loss: everything about the kept set stands in one swept Gram matrix.
+//! The squared loss, with the kept set in one swept Gram matrix.
 //!
 //! Indices `0..C` of the matrix are the outputs, `C + slot` the kept columns. Swept over the
-//! model it holds weights, residual correlations, Schur complements and the loss at once
-//! ([`Square::sweep`]); a swap is two rank-1 updates. The matrix is built anew from the plain
-//! Gram every 200 changes.
+//! model it contains coefficients, residual correlations, Schur complements and the loss
+//! ([`Square::sweep`]); a swap is two rank-1 updates. The matrix is computed anew from the plain
+//! Gram every 200 changes, so that rounding does not add up.
 
 mod matrix;
 
@@ -18,13 +18,13 @@ use crate::error::{Error, Result};
 use crate::numeric::inner_product::Frame;
 use crate::numeric::linalg::Square;
 use crate::run::snapshot::{decode, encode, ensure};
-use crate::select::kept_products::Row;
+use crate::select::kept_products::Products;
 use crate::select::refit::Outputs;
 use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
 
 use matrix::Swept;
 
-/// A column whose Schur complement is a smaller share of its square adds nothing.
+/// A column whose Schur complement is a smaller share of its square is collinear.
 const COLLINEAR: f64 = 1e-8;
 const SWAPS: usize = 20;
 const REBUILD: u64 = 200;
@@ -33,19 +33,19 @@ pub(super) struct Squared {
     k: usize,
     reserve: usize,
     frame: Frame,
-    // Targets less offset, centred, an entry an output.
+    // Targets minus offset, centred, one per output.
     y: Vec<Vec<f64>>,
     state: State,
 }
 
-/// All that a checkpoint holds.
+/// The state in a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct State {
     kept: KeptSet,
-    // Residuals times the sample weights, an entry an output.
+    // Residuals times the sample weights, one per output.
     residual: Vec<Vec<f64>>,
     in_model: Vec<bool>,
-    born: Vec<u64>,
+    changed_at: Vec<u64>,
     pinned: usize,
     gram: Square,
     swept: Square,
@@ -73,7 +73,7 @@ impl Squared {
             kept,
             residual: Vec::new(),
             in_model: Vec::new(),
-            born: Vec::new(),
+            changed_at: Vec::new(),
             pinned: problem.covariates.len(),
             gram: Square::new(count + 8),
             swept: Square::new(count + 8),
@@ -148,7 +148,7 @@ impl Squared {
         self.y.iter().map(dot).collect()
     }
 
-    /// Swaps inside the held columns until none lowers the loss; whether anything changed.
+    /// Swaps columns between model and reserve until no swap lowers the loss; `true` if any did.
     fn improve(&mut self) -> bool {
         let mut changed = false;
         for _ in 0..SWAPS {
@@ -191,7 +191,7 @@ impl Squared {
         let model = self.model();
         let columns: Vec<&Kept> =
             model.iter().map(|slot| &self.state.kept.slots()[*slot]).collect();
-        // The buffers are reused: fresh ones a change would cost their page faults.
+        // The buffers are reused: new ones per change would cost their page faults.
         let mut residual = std::mem::take(&mut self.state.residual);
         residual.resize_with(self.outputs(), Vec::new);
         for (c, r) in residual.iter_mut().enumerate() {
@@ -206,8 +206,8 @@ impl Squared {
         self.state.residual = residual;
     }
 
-    /// After the model changed: fresh residual, and now and then a fresh matrix.
-    fn settle(&mut self) {
+    /// After a change of the model: a new residual, and every 200 changes a new matrix.
+    fn update_after_change(&mut self) {
         if self.state.changes >= REBUILD {
             self.rebuild();
         }
@@ -243,16 +243,16 @@ impl Squared {
         Ok(slot)
     }
 
-    /// Takes in a feature that is kept whatever happens.
+    /// Adds a pinned feature.
     fn pin(&mut self, feature: &Feature<'_>, row: &mut Vec<f64>, xy: &[f64]) -> Result<Outcome> {
         let square = self.frame.square(&feature.stats);
         let mut outcome = Outcome::new(Verdict::Kept);
         let mut swept = self.swept_column(row, xy, square);
         if swept.collinear()
-            && let Some((slot, gone)) = self.free_collinear(&swept.column)
+            && let Some((slot, evicted)) = self.free_collinear(&swept.column)
         {
             row.swap_remove(slot);
-            outcome.evicted.extend(gone);
+            outcome.evicted.extend(evicted);
             swept = self.swept_column(row, xy, square);
         }
         let slot = self.take(feature, row, xy, &swept)?;
@@ -260,7 +260,7 @@ impl Squared {
             self.enter(slot);
         }
         self.improve();
-        self.settle();
+        self.update_after_change();
         self.renew_threshold();
         Ok(outcome)
     }
@@ -310,8 +310,8 @@ impl Core for Squared {
         self.state.version
     }
 
-    fn born(&self, slot: usize) -> u64 {
-        self.state.born[slot]
+    fn changed_at(&self, slot: usize) -> u64 {
+        self.state.changed_at[slot]
     }
 
     fn clock(&self) -> u64 {
@@ -322,11 +322,11 @@ impl Core for Squared {
         &mut self,
         feature: &Feature<'_>,
         _marginal: &Marginal,
-        row: &Row,
+        products: &Products,
     ) -> Result<Outcome> {
         let total = self.frame.weight_sum();
-        let xy: Vec<f64> = row.extra.iter().map(|raw| raw / total).collect();
-        let mut row: Vec<f64> = row.kept.iter().map(|raw| raw / total).collect();
+        let xy: Vec<f64> = products.extra.iter().map(|raw| raw / total).collect();
+        let mut row: Vec<f64> = products.kept.iter().map(|raw| raw / total).collect();
         if feature.pinned {
             return self.pin(feature, &mut row, &xy);
         }
@@ -341,7 +341,7 @@ impl Core for Squared {
             self.take(feature, &row, &xy, &swept)?;
         }
         // After what can fail: an error changes nothing.
-        self.state.theta.note(swept.own / swept.square);
+        self.state.theta.add(swept.own / swept.square);
         if weak {
             let mut outcome = Outcome::dropped(Reason::Weak);
             outcome.score = Some(0.5 * gain);
@@ -360,7 +360,7 @@ impl Core for Squared {
         };
         outcome.evicted.retain(|id| *id != feature.id);
         if changed {
-            self.settle();
+            self.update_after_change();
         }
         self.renew_threshold();
         Ok(outcome)
@@ -378,7 +378,7 @@ impl Core for Squared {
         let loss: f64 = (0..self.outputs()).map(|c| 0.5 * self.state.swept.at(c, c)).sum();
         Status {
             kept: self.counted(),
-            // Of a perfect fit rounding may leave less than nothing.
+            // Rounding may make the loss of a perfect fit negative.
             loss: Some(loss.max(0.0)),
             substitutions: self.state.substitutions,
             bytes: self.state.kept.bytes()
@@ -397,12 +397,12 @@ impl Core for Squared {
         let mut state: State = decode(state)?;
         state.kept = std::mem::take(&mut state.kept).resumed(budget, self.frame.n())?;
         let (held, size) = (state.kept.len(), self.outputs() + state.kept.len());
-        let slots = state.in_model.len() == held && state.born.len() == held;
+        let slots = state.in_model.len() == held && state.changed_at.len() == held;
         ensure(slots && state.pinned <= held, "weights of other columns")?;
         ensure(state.gram.sound(size) && state.swept.sound(size), "products of other columns")?;
         let rows = state.residual.iter().all(|r| r.len() == self.frame.n());
         ensure(rows && state.residual.len() == self.outputs(), "residuals of other rows")?;
-        ensure(state.theta.follows(&self.state.theta), "another theta")?;
+        ensure(state.theta.fits(&self.state.theta), "another theta")?;
         self.state = state;
         Ok(())
     }

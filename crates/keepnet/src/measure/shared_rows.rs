@@ -1,11 +1,11 @@
-//! Walks over the rows that two sorted index lists share.
+//! The rows that two sorted index lists share.
 
-/// Lists whose lengths differ by more than this factor are searched instead of merged.
+/// Lists whose lengths differ by more than this factor are searched and not merged.
 const SKEWED: usize = 16;
 
-/// Calls `f` with the places in `a` and `b` of every row that both hold, in row order.
+/// Calls `f` with the positions in `a` and `b` of every row that both contain, in row order.
 ///
-/// Costs the sum of the lengths, or the shorter length times a search where they are skewed.
+/// Costs the sum of the lengths, or one search per entry of a much shorter list.
 pub fn shared_rows(a: &[u32], b: &[u32], mut f: impl FnMut(usize, usize)) {
     if a.len() > SKEWED * b.len() {
         search(b, a, |at_b, at_a| f(at_a, at_b));

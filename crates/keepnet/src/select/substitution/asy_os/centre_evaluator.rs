@@ -1,4 +1,4 @@
-//! Slopes at the centre's prediction, and deltas to it: one worker's side of Algorithm 3.
+//! Slopes at the centre's prediction, and deltas to it: one worker's part of Algorithm 3.
 //!
 //! ```text
 //! read u_C;  g = dL/du at u_C;  slopes X_S(t)'g and x_j'g       S(t): this worker's features
@@ -6,14 +6,14 @@
 //! ```
 //!
 //! The step, the newcomer and the eviction in between are those of `os`. Cost: `4 n |S(t)|`
-//! flops an arrival, one read and one add; `2 n |S(t)|` more where a step rule needs the Gram.
+//! flops per arrival, one read and one add; `2 n |S(t)|` more where a step rule needs the Gram.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::pace::{Pace, Tally};
-use super::{Centre, Share};
+use super::step_factors::StepFactors;
+use super::{Centre, Share, Tally};
 use crate::data::check::Feature;
 use crate::data::column::Column;
 use crate::error::Result;
@@ -24,11 +24,13 @@ use crate::numeric::linalg::Square;
 use crate::numeric::products::{combine, cross};
 use crate::run::snapshot::{decode, encode, ensure};
 use crate::select::refit::Outputs;
-use crate::select::substitution::os::{Eta, Model, OsParams, Slopes, Trial, Work, passes};
+use crate::select::substitution::os::{
+    Eta, Evaluator, Model, OsParams, Slopes, Trial, pass_evaluator,
+};
 
-pub(super) struct CentreWork<C> {
+pub(super) struct CentreEvaluator<C> {
     centre: C,
-    /// Whether the centre may be asked: not while the worker is being made.
+    /// Whether the centre may be read: not while the worker is being made.
     live: Arc<AtomicBool>,
     /// Target of each output; centred and less the offset for the squared loss.
     y: Vec<Vec<f64>>,
@@ -39,34 +41,34 @@ pub(super) struct CentreWork<C> {
     auto: bool,
     /// Products of the kept columns, where the step rule needs them.
     gram: Option<Square>,
-    /// The prediction as it was read, output after output, and how many updates it had.
+    /// The prediction as it was read, output after output, and the number of updates in it.
     u: Vec<f64>,
-    seen: u64,
-    /// Gradient of each output there, and its sum over the rows divided by W.
+    updates_read: u64,
+    /// Gradient of each output at that prediction, and its sum over the rows divided by W.
     g: Vec<Vec<f64>>,
     sums: Vec<f64>,
-    /// Weights and intercepts when it was read.
+    /// Coefficients and intercepts when it was read.
     before: (Vec<f64>, Vec<f64>),
     delta: Vec<f64>,
-    /// What `delta` holds.
-    ready: Ready,
-    pace: Pace,
+    /// How far `delta` is computed.
+    delta_state: DeltaState,
+    steps: StepFactors,
     tally: Tally,
 }
 
-/// How much of the delta of this arrival is in the buffer.
+/// How far the delta of this arrival is computed.
 #[derive(Clone, Copy, PartialEq)]
-enum Ready {
+enum DeltaState {
     Nothing,
-    /// The steps of the kept set, and the column that left.
+    /// With the steps of the kept set and the removed column, without the newcomer.
     Kept,
-    /// All of it, from a trial.
+    /// Completely, from a trial.
     Whole,
-    /// The weights stay.
-    Still,
+    /// The delta is 0: no coefficient moves.
+    Zero,
 }
 
-impl<C: Centre> CentreWork<C> {
+impl<C: Centre> CentreEvaluator<C> {
     pub(super) fn new(
         params: &OsParams,
         frame: &Frame,
@@ -95,13 +97,13 @@ impl<C: Centre> CentreWork<C> {
             auto: params.eta == Eta::Auto,
             gram: needs_gram.then(Square::default),
             u,
-            seen: 0,
+            updates_read: 0,
             g: vec![vec![0.0; frame.n()]; outputs.y.len()],
             sums: vec![0.0; outputs.y.len()],
             before: Default::default(),
             delta: vec![0.0; length],
-            ready: Ready::Nothing,
-            pace: Pace::new(share.workers),
+            delta_state: DeltaState::Nothing,
+            steps: StepFactors::new(share.workers),
             tally: Tally::default(),
         }
     }
@@ -111,14 +113,14 @@ impl<C: Centre> CentreWork<C> {
             return;
         }
         let start = Instant::now();
-        let seen = self.centre.read(&mut self.u);
+        let read = self.centre.read(&mut self.u);
         self.tally.waiting += start.elapsed().as_secs_f64();
-        self.seen = seen.updates;
-        if let Some(tau) = seen.tau {
+        self.updates_read = read.updates;
+        if let Some(tau) = read.tau {
             self.tally.dated += 1;
             self.tally.staleness += tau;
             self.tally.stalest = self.tally.stalest.max(tau);
-            self.pace.see(tau);
+            self.steps.add_staleness(tau);
         }
         if let Some(offset) = &self.offset {
             let n = offset.len();
@@ -126,26 +128,26 @@ impl<C: Centre> CentreWork<C> {
         }
     }
 
-    fn push(&mut self) {
-        if self.ready != Ready::Still {
+    fn send_delta(&mut self) {
+        if self.delta_state != DeltaState::Zero {
             let start = Instant::now();
-            self.centre.add(&self.delta, self.seen);
+            self.centre.add(&self.delta, self.updates_read);
             self.tally.waiting += start.elapsed().as_secs_f64();
             self.tally.updates += 1;
         }
-        self.ready = Ready::Nothing;
+        self.delta_state = DeltaState::Nothing;
     }
 
-    /// Puts `X_S (w - before)` and the intercept's step into the buffer; `w` may know one slot
-    /// more than there was before.
-    fn moves(&mut self, model: &Model, w: &[f64], b: &[f64], gone: Option<usize>) {
+    /// Writes `X_S (w - before)` and the intercept's step into `delta`. `w` may have one slot more
+    /// than `before`.
+    fn fill_delta(&mut self, model: &Model, w: &[f64], b: &[f64], evicted: Option<usize>) {
         let (n, count) = (model.frame.n(), model.count());
         let columns: Vec<Column<'_>> =
             model.kept.columns().take(self.before.0.len() / count).collect();
         for (c, delta) in self.delta.chunks_mut(n).enumerate() {
-            let old = model.weights(&self.before.0, c);
-            let now = model.weights(w, c);
-            let step = |(slot, old): (usize, &f64)| match Some(slot) == gone {
+            let old = model.coefficients(&self.before.0, c);
+            let now = model.coefficients(w, c);
+            let step = |(slot, old): (usize, &f64)| match Some(slot) == evicted {
                 true => -old,
                 false => now[slot] - old,
             };
@@ -191,8 +193,8 @@ impl<C: Centre> CentreWork<C> {
     }
 }
 
-impl<C: Centre> Work for CentreWork<C> {
-    fn begin(&mut self, _model: &Model, _features: &[Feature<'_>]) {}
+impl<C: Centre> Evaluator for CentreEvaluator<C> {
+    fn begin_block(&mut self, _model: &Model, _features: &[Feature<'_>]) {}
 
     fn kept_slopes(&mut self, model: &Model, out: &mut Slopes) {
         self.read();
@@ -200,9 +202,9 @@ impl<C: Centre> Work for CentreWork<C> {
         self.before.1.clone_from(&model.b);
         if self.auto {
             let loss = self.loss_at(model, &self.u);
-            self.pace.at(loss);
+            self.steps.add_loss(loss);
         }
-        self.ready = Ready::Nothing;
+        self.delta_state = DeltaState::Nothing;
         let (n, total) = (model.frame.n(), model.frame.weight_sum());
         let columns: Vec<Column<'_>> = model.kept.columns().collect();
         let mut raw = vec![0.0; columns.len()];
@@ -212,7 +214,7 @@ impl<C: Centre> Work for CentreWork<C> {
             model.outputs.loss.slopes(u, &self.y[c], model.frame.weight(), g);
             cross(&columns, &[g], &mut raw);
             let sum = kernel::sum(g);
-            passes::kept_slopes(model, &raw, sum, c, &mut out.kept);
+            pass_evaluator::kept_slopes(model, &raw, sum, c, &mut out.kept);
             self.sums[c] = sum / total;
         }
         // One worker steps the intercept; with the squared loss there is none.
@@ -221,7 +223,7 @@ impl<C: Centre> Work for CentreWork<C> {
     }
 
     fn surely_below(&mut self, _: &Model, _: usize, _: &Feature<'_>, _: f64, _: f64) -> bool {
-        // The gradient is at hand anyway: the exact slope is as cheap as a bound.
+        // The gradient is there anyway, so the exact slope is as cheap as a bound.
         false
     }
 
@@ -232,13 +234,18 @@ impl<C: Centre> Work for CentreWork<C> {
         features: &[Feature<'_>],
         out: &mut Slopes,
     ) {
-        out.newcomer = passes::newcomer_slopes(model, &features[t], &self.g, &self.sums);
+        out.newcomer = pass_evaluator::newcomer_slopes(model, &features[t], &self.g, &self.sums);
     }
 
     fn curve(&self, model: &Model, x: &Feature<'_>, c: usize) -> f64 {
         match model.outputs.kind {
             LossKind::Squared => model.frame.square(&x.stats),
-            _ => passes::curve(model, x, &self.u[c * model.frame.n()..][..model.frame.n()], c),
+            _ => pass_evaluator::curve(
+                model,
+                x,
+                &self.u[c * model.frame.n()..][..model.frame.n()],
+                c,
+            ),
         }
     }
 
@@ -251,63 +258,63 @@ impl<C: Centre> Work for CentreWork<C> {
             _ => {
                 let n = model.frame.n();
                 let u = &self.u[c * n..][..n];
-                passes::product(model, v, Some(u).filter(|_| curved), c)
+                pass_evaluator::product(model, v, Some(u).filter(|_| curved), c)
             }
         }
     }
 
     fn change(&mut self, model: &Model, x: &Feature<'_>, _: &Slopes, trial: &Trial) -> f64 {
-        self.moves(model, &trial.kept, &trial.b, None);
+        self.fill_delta(model, &trial.kept, &trial.b, None);
         if let Some(newcomer) = &trial.newcomer {
             self.add_newcomer(model, x, newcomer);
         }
-        self.ready = Ready::Whole;
+        self.delta_state = DeltaState::Whole;
         let tried: Vec<f64> = self.u.iter().zip(&self.delta).map(|(u, d)| u + d).collect();
         self.loss_at(model, &tried) - self.loss_at(model, &self.u)
     }
 
-    fn leaving(&mut self, model: &Model, slot: usize) {
-        if self.ready == Ready::Nothing {
-            self.moves(model, &model.w, &model.b, Some(slot));
-            self.ready = Ready::Kept;
+    fn before_removal(&mut self, model: &Model, slot: usize) {
+        if self.delta_state == DeltaState::Nothing {
+            self.fill_delta(model, &model.w, &model.b, Some(slot));
+            self.delta_state = DeltaState::Kept;
         }
     }
 
-    fn put(&mut self, model: &Model, x: &Feature<'_>, slot: usize) {
+    fn inserted(&mut self, model: &Model, x: &Feature<'_>, slot: usize) {
         let count = model.count();
         let w = model.w[slot * count..(slot + 1) * count].to_vec();
-        let still = |w: &[f64]| w.iter().all(|w| *w == 0.0);
-        if still(&w) && model.w.starts_with(&self.before.0) && model.b == self.before.1 {
-            self.ready = Ready::Still;
+        let zero = w.iter().all(|w| *w == 0.0);
+        if zero && model.w.starts_with(&self.before.0) && model.b == self.before.1 {
+            self.delta_state = DeltaState::Zero;
         }
-        if self.ready == Ready::Nothing {
-            self.moves(model, &model.w, &model.b, None);
-            self.ready = Ready::Kept;
+        if self.delta_state == DeltaState::Nothing {
+            self.fill_delta(model, &model.w, &model.b, None);
+            self.delta_state = DeltaState::Kept;
         }
-        if self.ready == Ready::Kept {
+        if self.delta_state == DeltaState::Kept {
             self.add_newcomer(model, x, &w);
         }
         self.add_products(model, x, slot);
-        self.push();
+        self.send_delta();
     }
 
-    fn stepped(&mut self, model: &Model) {
-        if self.ready == Ready::Nothing {
-            self.moves(model, &model.w, &model.b, None);
+    fn step_taken(&mut self, model: &Model) {
+        if self.delta_state == DeltaState::Nothing {
+            self.fill_delta(model, &model.w, &model.b, None);
         }
-        self.push();
+        self.send_delta();
     }
 
-    fn stayed(&mut self) {
-        self.ready = Ready::Still;
+    fn step_rejected(&mut self) {
+        self.delta_state = DeltaState::Zero;
     }
 
     fn loss(&self, model: &Model) -> f64 {
         self.loss_at(model, &self.u)
     }
 
-    fn pace(&self) -> (f64, f64) {
-        self.pace.factors()
+    fn step_factors(&self) -> (f64, f64) {
+        self.steps.factors()
     }
 
     fn tally(&self) -> Tally {
@@ -320,14 +327,14 @@ impl<C: Centre> Work for CentreWork<C> {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&(&self.gram, self.pace, self.tally))
+        encode(&(&self.gram, self.steps, self.tally))
     }
 
     fn restore(&mut self, state: &[u8], held: usize) -> Result<()> {
-        let (gram, pace, tally): (Option<Square>, Pace, Tally) = decode(state)?;
+        let (gram, steps, tally): (Option<Square>, StepFactors, Tally) = decode(state)?;
         let fits = gram.is_some() == self.gram.is_some();
         ensure(fits && gram.iter().all(|gram| gram.room(held)), "products of other columns")?;
-        (self.gram, self.pace, self.tally) = (gram, pace, tally);
+        (self.gram, self.steps, self.tally) = (gram, steps, tally);
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
-//! The state that the rivals on a stream share: held columns, weights, lambda, and the books.
+//! The state that the baselines on a stream share: held columns, coefficients, lambda, counters.
 //!
-//! With a fixed lambda the held set is whatever has a weight, as published, without a bound but
-//! the budget. With `lambda=auto` exactly `k` columns are held once `k` have come, and a method
-//! moves lambda so that they have weights.
+//! With a fixed lambda all columns with a coefficient other than 0 are held, as published; only the
+//! budget limits them. With `lambda=auto` exactly `k` columns are held once `k` have arrived, and a
+//! method moves lambda so that their coefficients are not 0.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,25 +18,25 @@ use crate::run::snapshot::{decode, encode, ensure};
 use crate::select::{Status, fitted, ties};
 use crate::selection::{Selection, Value};
 
-/// How far lambda falls at an arrival while a held column has no weight.
+/// Factor on lambda at an arrival while a held column has a coefficient of 0.
 pub(in crate::select) const FALL: f64 = 0.99;
 /// Share of lambda to which the KKT conditions are solved.
 pub(in crate::select) const TOLERANCE: f64 = 1e-7;
 
-/// Held columns, weights and counters of a method on a stream.
+/// Held columns, coefficients and counters of a method on a stream.
 pub(in crate::select) struct Held {
     pub(in crate::select) params: L1Params,
     pub(in crate::select) columns: Columns,
     pub(in crate::select) gram: Gram,
     pub(in crate::select) point: Point,
-    /// The gradient at `point`, where it is known.
+    /// The gradient at `point`, once it has been computed.
     pub(in crate::select) gradient: Option<Gradient>,
-    pub(in crate::select) books: Books,
+    pub(in crate::select) progress: Progress,
 }
 
-/// The numbers of a run; part of a checkpoint.
+/// Lambda, step and counters; part of a checkpoint.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(in crate::select) struct Books {
+pub(in crate::select) struct Progress {
     pub(in crate::select) lambda: f64,
     /// Step length, for the methods that adapt one.
     pub(in crate::select) eta: f64,
@@ -48,7 +48,7 @@ pub(in crate::select) struct Books {
 }
 
 impl Held {
-    /// Nothing held but the covariates, fitted together with the intercept.
+    /// The covariates alone, fitted together with the intercept.
     pub(in crate::select) fn new(
         params: L1Params,
         problem: &Problem,
@@ -59,25 +59,25 @@ impl Held {
         let point = columns.origin();
         let lambda = params.lambda.unwrap_or(0.0);
         let eta = 1.0 / columns.outputs.loss.steepest();
-        let books = Books { lambda, eta, ..Books::default() };
+        let progress = Progress { lambda, eta, ..Progress::default() };
         let (gram, gradient) = (Gram::default(), None);
-        let mut held = Self { params, columns, gram, point, gradient, books };
-        // The size of a slope: what is free of a penalty is fitted to a share of it.
-        held.settle(held.columns.outputs.scale);
+        let mut held = Self { params, columns, gram, point, gradient, progress };
+        // Nothing held so far has a penalty; `scale` only sets the tolerance.
+        held.solve(held.columns.outputs.scale);
         Ok(held)
     }
 
-    /// The most features that may stay; `None` with a fixed lambda.
+    /// Most unpinned features that are kept; `None` with a fixed lambda.
     pub(in crate::select) fn limit(&self) -> Option<usize> {
         self.params.k.filter(|_| self.params.lambda.is_none())
     }
 
-    /// Whether the next free feature is one too many.
+    /// Whether the limit is reached.
     pub(in crate::select) fn full(&self) -> bool {
         self.limit().is_some_and(|k| self.columns.free() >= k)
     }
 
-    /// Whether more than `k` are held, so that one must go.
+    /// Whether more than `k` features are held, so that one must go.
     pub(in crate::select) fn over(&self) -> bool {
         self.limit().is_some_and(|k| self.columns.free() > k)
     }
@@ -86,8 +86,8 @@ impl Held {
         (0..self.columns.kept.len()).collect()
     }
 
-    /// Goes to the minimum of the L1 problem over everything held, at `lambda`.
-    pub(in crate::select) fn settle(&mut self, lambda: f64) {
+    /// Solves the L1 problem over all held columns at `lambda`.
+    pub(in crate::select) fn solve(&mut self, lambda: f64) {
         let slots = self.slots();
         if slots.is_empty() && !self.columns.has_intercept() {
             return;
@@ -97,7 +97,7 @@ impl Held {
         self.gradient = None;
     }
 
-    /// Whether every weight is a number.
+    /// Whether every coefficient is finite.
     pub(in crate::select) fn finite(&self) -> bool {
         self.point.w.iter().chain(&self.point.b).all(|w| w.is_finite())
     }
@@ -108,7 +108,7 @@ impl Held {
         self.gradient.get_or_insert_with(|| columns.gradient(&point.u))
     }
 
-    /// Size of the slope in a newcomer, and the slopes themselves.
+    /// Norm of the slopes in a newcomer, and the slopes themselves.
     pub(in crate::select) fn slope(&mut self, x: &Feature<'_>) -> (f64, Vec<f64>) {
         self.gradient();
         let gradient = self.gradient.as_ref().expect("just made");
@@ -124,7 +124,7 @@ impl Held {
         self.columns.slopes(gradient, &slots)
     }
 
-    /// Whether a newcomer that is sure to be taken in fits into the budget.
+    /// Whether a newcomer that is sure to enter fits into the budget.
     pub(in crate::select) fn check_room(&self, x: &Feature<'_>) -> Result<()> {
         let enters = x.pinned || self.limit().is_some() && !self.full();
         match enters && self.columns.kept.slot(x.id).is_none() {
@@ -133,19 +133,19 @@ impl Held {
         }
     }
 
-    /// Takes a feature in without a weight.
+    /// Adds a feature with a coefficient of 0.
     pub(in crate::select) fn push(&mut self, x: &Feature<'_>) -> Result<usize> {
         let slot = self.columns.push(x)?;
         self.point.w.resize((slot + 1) * self.columns.count(), 0.0);
-        self.books.most = self.books.most.max(self.columns.free() as u64);
-        self.books.changed = true;
+        self.progress.most = self.progress.most.max(self.columns.free() as u64);
+        self.progress.changed = true;
         Ok(slot)
     }
 
-    /// Lets a slot go; its weight must have been taken off the predictions.
+    /// Removes a slot, which no longer has a part in the predictions.
     pub(in crate::select) fn remove(&mut self, slot: usize) -> Option<FeatureId> {
         let (count, held) = (self.columns.count(), self.columns.kept.len());
-        let gone = self.columns.remove(slot);
+        let removed = self.columns.remove(slot);
         if self.columns.squared() {
             self.gram.swap_remove(slot, held, count);
         }
@@ -153,17 +153,17 @@ impl Held {
         if slot != held - 1 {
             self.point.w[slot * count..(slot + 1) * count].copy_from_slice(&tail);
         }
-        self.books.changed = true;
-        gone.id
+        self.progress.changed = true;
+        removed.id
     }
 
-    /// Free slots without a weight.
+    /// Unpinned slots with a coefficient of 0.
     pub(in crate::select) fn idle(&self) -> Vec<usize> {
         let idle = |j: &usize| !self.columns.pinned(*j) && self.point.size(*j) == 0.0;
         (0..self.columns.kept.len()).filter(idle).collect()
     }
 
-    /// The free slot of least `size` among `slots`, the latest feature among equals.
+    /// The unpinned slot of least `size` among `slots`; the latest feature among equals.
     pub(in crate::select) fn least(
         &self,
         slots: impl Iterator<Item = usize>,
@@ -174,8 +174,8 @@ impl Held {
         ties::least(free.map(|slot| (size(slot), slot)), id).map(|(_, slot)| slot)
     }
 
-    /// Among the idle slots the one that is furthest from a weight: of least slope.
-    pub(in crate::select) fn idlest(&mut self) -> Option<usize> {
+    /// The idle slot of least slope: the last to get a coefficient as lambda falls.
+    pub(in crate::select) fn idle_of_least_slope(&mut self) -> Option<usize> {
         let idle = self.idle();
         if idle.len() < 2 {
             return idle.first().copied();
@@ -184,13 +184,13 @@ impl Held {
         self.least(idle.into_iter(), |j| norm(&slopes[j * count..(j + 1) * count]))
     }
 
-    /// Weights of a slot, one an output.
-    pub(in crate::select) fn weights(&self, slot: usize) -> Vec<f64> {
+    /// Coefficients of a slot, one per output.
+    pub(in crate::select) fn coefficients(&self, slot: usize) -> Vec<f64> {
         let count = self.columns.count();
         self.point.w[slot * count..(slot + 1) * count].to_vec()
     }
 
-    /// Gives a slot new weights and brings the predictions along.
+    /// Sets the coefficients of a slot and updates the predictions.
     pub(in crate::select) fn set(&mut self, slot: usize, w: &[f64]) {
         let count = self.columns.count();
         for (c, w) in w.iter().enumerate() {
@@ -200,7 +200,7 @@ impl Held {
                 self.columns.add_one(x, change, &mut self.point.u[c]);
                 self.point.w[slot * count + c] = *w;
                 self.gradient = None;
-                self.books.changed = true;
+                self.progress.changed = true;
             }
         }
     }
@@ -225,34 +225,35 @@ impl Held {
             let slope = self.columns.slopes(gradient, &[slot]);
             let h = self.columns.curvature(&self.columns.kept.slots()[slot]);
             let next: Vec<f64> =
-                self.weights(slot).iter().zip(&slope).map(|(w, s)| w - s / h).collect();
+                self.coefficients(slot).iter().zip(&slope).map(|(w, s)| w - s / h).collect();
             self.set(slot, &next);
         }
     }
 
-    /// Ends a scan of a coordinate method: makes the predictions anew, against drift.
+    /// Ends a scan of a coordinate method: computes the predictions anew, so that rounding does
+    /// not add up.
     pub(in crate::select) fn end_coordinate_scan(&mut self) -> bool {
         self.columns.predict(&mut self.point);
         self.gradient = None;
         self.end_scan()
     }
 
-    /// Ends a scan: whether it changed nothing.
+    /// Ends a scan; `true` when it changed nothing.
     pub(in crate::select) fn end_scan(&mut self) -> bool {
-        !std::mem::take(&mut self.books.changed)
+        !std::mem::take(&mut self.progress.changed)
     }
 
-    /// The slots of the model: all that have a weight, or the `k` largest weights.
+    /// The slots of the model.
     fn model(&self, warnings: &mut Vec<String>) -> Vec<usize> {
         let slots = self.slots();
         if self.limit().is_some() {
             return slots;
         }
         let size = |slot: &usize| self.point.size(*slot);
-        choose(&self.columns, slots, size, self.params.k, warnings)
+        choose_slots(&self.columns, slots, size, self.params.k, warnings)
     }
 
-    /// The refitted model with the numbers of the L1 problem.
+    /// The refitted model.
     pub(in crate::select) fn selection(&self, method: &'static str) -> Result<Selection> {
         let mut warnings = Vec::new();
         let model = self.model(&mut warnings);
@@ -261,21 +262,21 @@ impl Held {
             fitted::selection(&columns.frame, &columns.kept, &model, &columns.outputs)?;
         selection.method = method;
         selection.params = self.params.shown(columns.outputs.kind);
-        selection.substitutions = self.books.substitutions;
-        selection.metrics = vec![("most_held", self.books.most.into())];
+        selection.substitutions = self.progress.substitutions;
+        selection.metrics = vec![("most_held", self.progress.most.into())];
         selection.warnings = warnings;
         Ok(selection)
     }
 
     /// Adds lambda, objective and KKT residual of the held set.
     pub(in crate::select) fn add_l1(&self, selection: &mut Selection) {
-        let lambda = self.books.lambda;
-        let weights = self.slots().len() - self.idle().len();
+        let lambda = self.progress.lambda;
+        let nonzero = self.slots().len() - self.idle().len();
         let off = self.columns.kkt(&self.point, &self.slots(), lambda);
         selection.metrics.extend([
             ("lambda", lambda.into()),
             ("objective", self.columns.objective(&self.point, lambda).into()),
-            ("nonzero", weights.into()),
+            ("nonzero", nonzero.into()),
             ("kkt_residual", Value::Float(off / lambda.max(f64::MIN_POSITIVE))),
         ]);
     }
@@ -285,34 +286,34 @@ impl Held {
         Status {
             kept: self.columns.free(),
             loss: Some(self.columns.loss(&self.point.u)),
-            substitutions: self.books.substitutions,
+            substitutions: self.progress.substitutions,
             bytes: self.columns.kept.bytes() + self.gram.bytes() + vectors,
         }
     }
 
     pub(in crate::select) fn save(&self) -> Result<Vec<u8>> {
-        encode(&(&self.columns.kept, &self.gram, &self.point, &self.books))
+        encode(&(&self.columns.kept, &self.gram, &self.point, &self.progress))
     }
 
     pub(in crate::select) fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let (kept, gram, point, books): (KeptSet, Gram, Point, Books) = decode(state)?;
+        let (kept, gram, point, progress): (KeptSet, Gram, Point, Progress) = decode(state)?;
         let budget = self.columns.kept.budget().clone();
         let kept = kept.resumed(budget, self.columns.frame.n())?;
         let (n, count) = (self.columns.frame.n(), self.columns.count());
-        ensure(gram.sound(kept.len(), count), "products of other columns")?;
-        ensure(point.sound(kept.len(), count, n), "weights of other columns")?;
-        let numbers = [books.lambda, books.eta];
+        ensure(gram.is_valid(kept.len(), count), "products of other columns")?;
+        ensure(point.is_valid(kept.len(), count, n), "weights of other columns")?;
+        let numbers = [progress.lambda, progress.eta];
         ensure(numbers.iter().all(|v| v.is_finite() && *v >= 0.0), "no penalty or step")?;
         self.columns.kept = kept;
         self.columns.scale.clear();
         self.columns.rescale();
-        (self.gram, self.point, self.books, self.gradient) = (gram, point, books, None);
+        (self.gram, self.point, self.progress, self.gradient) = (gram, point, progress, None);
         Ok(())
     }
 }
 
-/// Slots with a weight, at most `k` free ones, the largest first come; pinned ones always.
-pub(in crate::select) fn choose(
+/// The pinned slots, and at most `k` others: those with the largest coefficients other than 0.
+pub(in crate::select) fn choose_slots(
     columns: &Columns,
     slots: Vec<usize>,
     size: impl Fn(&usize) -> f64,

@@ -1,10 +1,10 @@
-//! Goes through a block feature by feature, with the heavy products computed ahead.
+//! Decides on a block feature by feature, with the costly products computed ahead.
 //!
-//! Marginals come with the block, computed when its columns were checked; once the residual
-//! changed, those of the next features are computed anew on all threads. Products with the kept
-//! set are computed for several promising features at once, old marginals telling which. Both are
-//! only ever brought forward: at a feature's turn the numbers are those that computing them then
-//! would give, digit for digit.
+//! Marginals come with the block, computed when its columns were checked. After the residual has
+//! changed, the marginals of the next features are computed anew on all threads. Products with the
+//! kept set are computed for several promising features at once, chosen by older marginals.
+//! Computing ahead changes no digit: at a feature's turn its numbers are the same as if they were
+//! computed then.
 
 use rayon::prelude::*;
 
@@ -12,21 +12,21 @@ use super::Core;
 use crate::data::check::Feature;
 use crate::error::Result;
 use crate::numeric::inner_product::Frame;
-use crate::select::kept_products::{Against, Rows, TOGETHER};
+use crate::select::kept_products::{Against, BlockProducts, GROUP};
 use crate::select::{Marginal, Outcome, Reason, Verdict};
 
-/// Marginals that threads compute ahead just after the residual changed, and at most.
+/// How many marginals threads compute ahead: right after the residual changed, and at most.
 const AHEAD: (usize, usize) = (8, 128);
 
-pub(super) fn offer(
+pub(super) fn offer_block(
     core: &mut dyn Core,
-    rows: &mut Rows,
+    products: &mut BlockProducts,
     frame: &Frame,
     features: &[Feature<'_>],
     out: &mut Vec<Outcome>,
 ) -> Result<()> {
     let mut ahead = Ahead::new(core, features);
-    rows.reset(features.len());
+    products.reset(features.len());
     for t in 0..features.len() {
         if core.kept().slot(features[t].id).is_some() {
             out.push(Outcome::new(Verdict::Held));
@@ -43,19 +43,20 @@ pub(super) fn offer(
         }
         let (scales, extra) = (core.scales(), core.targets());
         let against = Against { frame, kept: core.kept(), scales: &scales, extra: &extra };
-        if !rows.has(t, &features[t]) {
-            let group = promising(core, features, &ahead, rows, t);
-            rows.fill(against, core.clock(), features, &group);
+        if !products.has(t, &features[t]) {
+            let group = promising(core, features, &ahead, products, t);
+            products.fill(against, core.clock(), features, &group);
         }
-        let row = rows.take(against, core.clock(), |slot| core.born(slot), t, &features[t]);
-        let mut outcome = core.full_test(&features[t], &marginal, &row)?;
+        let own =
+            products.take(against, core.clock(), |slot| core.changed_at(slot), t, &features[t]);
+        let mut outcome = core.full_test(&features[t], &marginal, &own)?;
         outcome.marginal = Some(0.5 * marginal.gain());
         out.push(outcome);
     }
     Ok(())
 }
 
-/// Marginals of the features to come, each with the version of the residual it is for.
+/// Marginals of the block's features, each with the version of the residual that it is for.
 struct Ahead {
     version: u64,
     width: usize,
@@ -80,7 +81,7 @@ impl Ahead {
             return;
         }
         let parallel = rayon::current_num_threads() > 1;
-        // One thread gains nothing by computing what the next substitution may undo.
+        // With one thread, computing ahead is wasted if the next substitution undoes it.
         let end = if parallel { features.len().min(t + self.width) } else { t + 1 };
         self.width = AHEAD.1.min(2 * self.width);
         let one = |(feature, out): (&Feature<'_>, &mut (u64, Option<Marginal>))| {
@@ -95,18 +96,18 @@ impl Ahead {
     }
 }
 
-/// The feature at `t` and the next ones that would be tested too, by what is known of them.
+/// The feature at `t` and the next ones that will probably be tested too, by their latest marginals.
 fn promising(
     core: &dyn Core,
     features: &[Feature<'_>],
     ahead: &Ahead,
-    rows: &Rows,
+    products: &BlockProducts,
     t: usize,
 ) -> Vec<usize> {
     let later = (t + 1..features.len()).filter(|i| {
-        !rows.has(*i, &features[*i])
+        !products.has(*i, &features[*i])
             && ahead.marginals[*i].1.as_ref().is_some_and(|m| !core.rejects(m))
             && core.kept().slot(features[*i].id).is_none()
     });
-    std::iter::once(t).chain(later.take(TOGETHER - 1)).collect()
+    std::iter::once(t).chain(later.take(GROUP - 1)).collect()
 }

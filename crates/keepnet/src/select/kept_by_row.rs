@@ -10,22 +10,22 @@
 //! newcomer, so a product costs the non-zeros of `x` times those of a row of the kept set, and
 //! not those of the kept column. The lists take 12 bytes a stored value of the kept set. Slots
 //! that changed since the lists were made are looked up value by value, in the same order, until
-//! there are too many of them and the lists are made anew.
+//! there are too many of them and the lists are made fresh.
 
-use super::kept_products::{Against, Row};
+use super::kept_products::{Against, Products};
 use crate::data::block::FeatureId;
 use crate::data::check::Feature;
 use crate::data::column::Column;
 
 /// A newcomer with a value in fewer rows than one in this many is taken by rows.
-const FEW: usize = 8;
+const SPARSE_SHARE: usize = 8;
 
-/// Slots that may have changed before the lists are made anew.
-const LOOSE: usize = 12;
+/// Slots that may have changed before the lists are made fresh.
+const MOST_UNLISTED: usize = 12;
 
 /// Lists by row of the values of the columns that skip zeros, and sums over all rows.
 #[derive(Default)]
-pub(super) struct ByRow {
+pub(super) struct KeptByRow {
     clock: Option<u64>,
     /// What each slot held when the lists were made.
     listed: Vec<Option<FeatureId>>,
@@ -33,12 +33,12 @@ pub(super) struct ByRow {
     slots: Vec<u32>,
     values: Vec<f64>,
     /// Slots that are looked up: dense ones, and those that changed since.
-    loose: Vec<usize>,
+    unlisted: Vec<usize>,
     /// `sum_i d_i z_i` of kept columns, then of the extra ones, scale by scale.
     sums: Vec<f64>,
 }
 
-impl ByRow {
+impl KeptByRow {
     /// Whether a newcomer is to be taken by rows; it depends on the newcomer alone, so that the
     /// digits do not depend on when it is tested.
     pub(super) fn suits(x: Column<'_>) -> bool {
@@ -47,20 +47,20 @@ impl ByRow {
             Column::Bits { words, .. } => crate::numeric::popcount::count_ones(words) as usize,
             _ => return false,
         };
-        FEW * count <= x.rows()
+        SPARSE_SHARE * count <= x.rows()
     }
 
     /// The products of one newcomer; `clock` changes with the kept set or the row weights, and a
-    /// slot `born` later than the last look needs a new one.
-    pub(super) fn row(
+    /// slot `changed_at` later than the last look needs a new one.
+    pub(super) fn products(
         &mut self,
         against: Against<'_>,
         clock: u64,
-        born: impl Fn(usize) -> u64,
+        changed_at: impl Fn(usize) -> u64,
         feature: &Feature<'_>,
-    ) -> Row {
+    ) -> Products {
         if self.clock != Some(clock) {
-            self.renew_sums(against, born);
+            self.renew_sums(against, changed_at);
             self.renew_lists(against);
             self.clock = Some(clock);
         }
@@ -78,7 +78,7 @@ impl ByRow {
                 }
             }
         });
-        for slot in &self.loose {
+        for slot in &self.unlisted {
             let column = kept.slots()[*slot].column();
             for (s, scale) in scales.iter().enumerate() {
                 let mut product = 0.0;
@@ -92,12 +92,12 @@ impl ByRow {
         let mean = frame.mean(&feature.stats);
         all.iter_mut().zip(&self.sums).for_each(|(product, sum)| *product -= mean * sum);
         let extra = all.split_off(slots * count);
-        Row::new(all, extra)
+        Products::new(all, extra)
     }
 
-    /// Takes the sums anew of slots that changed or whose weights did, and those of the extra
+    /// Takes the sums fresh of slots that changed or whose weights did, and those of the extra
     /// columns.
-    fn renew_sums(&mut self, against: Against<'_>, born: impl Fn(usize) -> u64) {
+    fn renew_sums(&mut self, against: Against<'_>, changed_at: impl Fn(usize) -> u64) {
         let Against { frame, kept, scales, extra } = against;
         let count = scales.len();
         self.sums.resize(kept.len() * count, 0.0);
@@ -105,7 +105,8 @@ impl ByRow {
         let weights = scales.iter().map(|scale| scale.or(frame.weight()).unwrap_or(&ones));
         let weights: Vec<&[f64]> = weights.collect();
         for (slot, column) in kept.columns().enumerate() {
-            let new = slot >= self.listed.len() || self.clock.is_none_or(|seen| born(slot) > seen);
+            let new =
+                slot >= self.listed.len() || self.clock.is_none_or(|seen| changed_at(slot) > seen);
             if new {
                 let sums = &mut self.sums[slot * count..(slot + 1) * count];
                 sums.iter_mut().zip(&weights).for_each(|(sum, d)| *sum = column.dot(d));
@@ -114,17 +115,17 @@ impl ByRow {
         self.sums.extend(extra.iter().flat_map(|y| weights.iter().map(|d| Column::F64(y).dot(d))));
     }
 
-    /// Finds the slots that the lists do not know, and makes the lists anew where they are many.
+    /// Finds the slots that the lists do not know, and makes the lists fresh where they are many.
     fn renew_lists(&mut self, against: Against<'_>) {
         let slots = against.kept.slots();
         let changed = |slot: &usize| self.listed.get(*slot) != Some(&slots[*slot].id);
-        let loose: Vec<usize> = (0..slots.len())
+        let unlisted: Vec<usize> = (0..slots.len())
             .filter(|slot| slots[*slot].column().is_dense() || changed(slot))
             .collect();
-        let sparse = loose.iter().filter(|slot| !slots[**slot].column().is_dense()).count();
-        self.loose = loose;
+        let sparse = unlisted.iter().filter(|slot| !slots[**slot].column().is_dense()).count();
+        self.unlisted = unlisted;
         // Where slots went away the lists would point past the end.
-        if sparse > LOOSE || slots.len() < self.listed.len() || self.starts.is_empty() {
+        if sparse > MOST_UNLISTED || slots.len() < self.listed.len() || self.starts.is_empty() {
             self.make_lists(against);
         }
     }
@@ -135,7 +136,7 @@ impl ByRow {
         self.starts = vec![0; frame.n() + 2];
         let sparse = || kept.columns().enumerate().filter(|(_, column)| !column.is_dense());
         sparse().for_each(|(_, column)| column.each(|i, _| self.starts[i + 2] += 1));
-        self.loose = (0..kept.len()).filter(|s| kept.slots()[*s].column().is_dense()).collect();
+        self.unlisted = (0..kept.len()).filter(|s| kept.slots()[*s].column().is_dense()).collect();
         for i in 2..self.starts.len() {
             self.starts[i] += self.starts[i - 1];
         }
@@ -200,16 +201,18 @@ mod tests {
         let y: Vec<f64> = (0..n).map(|i| f64::from(i % 5) - 2.0).collect();
         let (scales, extra) = ([None, Some(d.as_slice())], [y.as_slice()]);
         let newcomer = &checked.features[3];
-        assert!(ByRow::suits(newcomer.column()) && !ByRow::suits(checked.features[0].column()));
+        assert!(
+            KeptByRow::suits(newcomer.column()) && !KeptByRow::suits(checked.features[0].column())
+        );
         let mean = newcomer.stats.mean;
         let plain = |z: &dyn Fn(usize) -> f64, d: &[f64]| -> f64 {
             (0..n as usize).map(|i| d[i] * (newcomer.column().get(i) - mean) * z(i)).sum()
         };
         let weight = problem.weight.as_deref().unwrap();
-        let mut by_row = ByRow::default();
+        let mut kept_by_row = KeptByRow::default();
         // The second time one slot has changed, the third time one more has come.
         for clock in 0..3 {
-            let born = match clock {
+            let changed_at = match clock {
                 0 => vec![0; 3],
                 1 => {
                     kept.replace(0, &checked.features[4]).unwrap();
@@ -221,15 +224,16 @@ mod tests {
                 }
             };
             let against = Against { frame: &frame, kept: &kept, scales: &scales, extra: &extra };
-            let row = by_row.row(against, clock, |slot| born[slot], newcomer);
-            let anew = ByRow::default().row(against, clock, |slot| born[slot], newcomer);
-            assert_eq!((&row.kept, &row.extra), (&anew.kept, &anew.extra));
+            let got = kept_by_row.products(against, clock, |slot| changed_at[slot], newcomer);
+            let fresh =
+                KeptByRow::default().products(against, clock, |slot| changed_at[slot], newcomer);
+            assert_eq!((&got.kept, &got.extra), (&fresh.kept, &fresh.extra));
             for (s, d) in [weight, d.as_slice()].into_iter().enumerate() {
                 for slot in 0..kept.len() {
                     let z = |i: usize| kept.slots()[slot].column().get(i);
-                    assert!((row.kept[slot * 2 + s] - plain(&z, d)).abs() < 1e-9, "slot {slot}");
+                    assert!((got.kept[slot * 2 + s] - plain(&z, d)).abs() < 1e-9, "slot {slot}");
                 }
-                assert!((row.extra[s] - plain(&|i| y[i], d)).abs() < 1e-9);
+                assert!((got.extra[s] - plain(&|i| y[i], d)).abs() < 1e-9);
             }
         }
     }

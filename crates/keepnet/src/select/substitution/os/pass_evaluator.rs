@@ -1,14 +1,14 @@
 //! Losses other than squared: prediction, gradient and the kept set's slopes in one pass.
 //!
-//! Where the kept set fits the last cache two passes over it are as fast, and are taken. Beyond,
+//! Where the kept set fits into the last cache, two passes over it are as fast. Where it does not,
 //! rows are taken in chunks: the chunk's prediction, its gradient, and its share of every kept
-//! column's slope, so each kept column is read from memory once an arrival and not twice. Chunks
+//! column's slope. So each kept column is read from memory once per arrival and not twice. Chunks
 //! have a fixed size and their shares are added in order, so threads change no digit.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Model, Slopes, Trial, Work};
+use super::{Evaluator, Model, Slopes, Trial};
 use crate::data::check::Feature;
 use crate::data::column::Column;
 use crate::error::Result;
@@ -18,27 +18,27 @@ use crate::numeric::products::{Dense, combine, cross};
 use crate::run::snapshot::{decode, encode, ensure};
 use crate::select::refit::Outputs;
 
-/// Bytes of the kept set from which on one pass pays: below it stays in the last cache.
+/// Bytes of the kept set above which one pass is faster: below, it stays in the last cache.
 const LARGE: u64 = 24 << 20;
 /// Rows that one thread works through at a time.
 const CHUNK: usize = 2048;
 
-pub(super) struct PassWork {
+pub(super) struct PassEvaluator {
     state: State,
-    /// Gradient of each output at the current weights, with sample weights.
+    /// Gradient of each output at the current coefficients, with sample weights.
     g: Vec<Vec<f64>>,
-    /// Predictions of the last trial, taken over if it is accepted.
+    /// Predictions of the last trial, used if it is accepted.
     tried: Vec<Vec<f64>>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct State {
-    /// Predictions at the current weights.
+    /// Predictions at the current coefficients.
     u: Vec<Vec<f64>>,
     fresh: bool,
 }
 
-impl PassWork {
+impl PassEvaluator {
     pub(super) fn new(frame: &Frame, outputs: &Outputs) -> Self {
         let u = vec![outputs.start(frame.n()); outputs.y.len()];
         Self { state: State { u, fresh: true }, g: Vec::new(), tried: Vec::new() }
@@ -48,12 +48,12 @@ impl PassWork {
         let mut u = Vec::new();
         start(model, w, b, c, &mut u);
         let columns: Vec<Column<'_>> = model.kept.columns().collect();
-        combine(&columns, &model.weights(w, c), &mut u);
+        combine(&columns, &model.coefficients(w, c), &mut u);
         u
     }
 }
 
-/// Offset, intercept and what centring takes off, before any column is added.
+/// Starts a prediction: offset, intercept, and the shift by the means of the columns.
 fn start(model: &Model, w: &[f64], b: &[f64], c: usize, u: &mut Vec<f64>) {
     u.clear();
     match &model.outputs.offset {
@@ -61,7 +61,7 @@ fn start(model: &Model, w: &[f64], b: &[f64], c: usize, u: &mut Vec<f64>) {
         None => u.resize(model.frame.n(), 0.0),
     }
     let means = model.kept.slots().iter().map(|kept| model.frame.mean(&kept.stats));
-    let shift = b[c] - means.zip(model.weights(w, c)).map(|(mean, w)| mean * w).sum::<f64>();
+    let shift = b[c] - means.zip(model.coefficients(w, c)).map(|(mean, w)| mean * w).sum::<f64>();
     if shift != 0.0 {
         u.iter_mut().for_each(|u| *u += shift);
     }
@@ -83,8 +83,8 @@ fn gradient(
     model.outputs.loss.slopes(u, &model.outputs.y[c][rows], weight, g);
 }
 
-/// Products of the columns with one vector, where threads share the rows: each chunk adds to its
-/// own sums, which are then added in order.
+/// Products of the columns with one vector over a chunk of rows. The sums of the chunks are then
+/// added in order.
 fn products(columns: &Dense<'_>, count: usize, first: usize, g: &[f64]) -> Vec<f64> {
     let mut lanes = vec![Lanes::default(); count];
     columns.add_products(first..first + g.len(), &[g], &mut lanes);
@@ -141,8 +141,8 @@ pub(in crate::select) fn newcomer_slopes(
     g.iter().zip(sums).map(|(g, sum)| x.column().dot(g) / total - mean * sum).collect()
 }
 
-/// Slopes of the kept set from its raw products with one gradient, whose sum is `sum`, into every `count`th place
-/// of `out` from `c` on.
+/// Slopes of the kept set from its raw products with the gradient of output `c`, whose sum is
+/// `sum`, into `out[slot * outputs + c]`.
 pub(in crate::select) fn kept_slopes(
     model: &Model,
     raw: &[f64],
@@ -197,8 +197,8 @@ pub(in crate::select) fn product(
     raw.into_iter().zip(&kept).map(centred).collect()
 }
 
-impl Work for PassWork {
-    fn begin(&mut self, _model: &Model, _features: &[Feature<'_>]) {}
+impl Evaluator for PassEvaluator {
+    fn begin_block(&mut self, _model: &Model, _features: &[Feature<'_>]) {}
 
     fn kept_slopes(&mut self, model: &Model, out: &mut Slopes) {
         let (count, n) = (model.count(), model.frame.n());
@@ -207,12 +207,12 @@ impl Work for PassWork {
         out.kept = vec![0.0; model.w.len()];
         out.intercept = vec![0.0; count];
         for c in 0..count {
-            let w = model.weights(&model.w, c);
+            let w = model.coefficients(&model.w, c);
             let g = &mut self.g[c];
             g.resize(n, 0.0);
             let fresh = self.state.fresh;
             let raw = if !fresh && columns.iter().all(Column::is_dense) {
-                // The buffer is reused: a fresh one an arrival would cost its page faults.
+                // The buffer is reused: a new one per arrival would cost its page faults.
                 let u = &mut self.state.u[c];
                 start(model, &model.w, &model.b, c, u);
                 dense_slopes(model, &columns, &w, c, u, g)
@@ -228,7 +228,7 @@ impl Work for PassWork {
                 cross(&columns, &[g], &mut raw);
                 raw
             };
-            // Without an intercept nothing asks for the sum.
+            // Without an intercept the sum is not needed.
             let sum = if model.frame.centred() { kernel::sum(&self.g[c]) } else { 0.0 };
             let total = model.frame.weight_sum();
             kept_slopes(model, &raw, sum, c, &mut out.kept);
@@ -238,7 +238,7 @@ impl Work for PassWork {
     }
 
     fn surely_below(&mut self, _: &Model, _: usize, _: &Feature<'_>, _: f64, _: f64) -> bool {
-        // The gradient is at hand anyway: the exact slope is as cheap as a bound.
+        // The gradient is there anyway, so the exact slope is as cheap as a bound.
         false
     }
 
@@ -279,18 +279,18 @@ impl Work for PassWork {
         change / model.frame.weight_sum()
     }
 
-    fn put(&mut self, model: &Model, _x: &Feature<'_>, _slot: usize) {
-        self.stepped(model);
+    fn inserted(&mut self, model: &Model, _x: &Feature<'_>, _slot: usize) {
+        self.step_taken(model);
     }
 
-    fn stepped(&mut self, _model: &Model) {
+    fn step_taken(&mut self, _model: &Model) {
         self.state.fresh = !self.tried.is_empty();
         if self.state.fresh {
             self.state.u = std::mem::take(&mut self.tried);
         }
     }
 
-    fn stayed(&mut self) {
+    fn step_rejected(&mut self) {
         self.tried.clone_from(&self.state.u);
     }
 

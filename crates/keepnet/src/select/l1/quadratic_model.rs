@@ -6,36 +6,36 @@
 //! ```
 //!
 //! with `h` the largest `H_c,jj`: exact for one output or a shared `H`, a majorant otherwise.
-//! A sweep over everything, then sweeps over what is not zero until that rests, and so on.
-//! `|A|` flops a changed weight. Source: Friedman, Hastie, Tibshirani 2010.
+//! A sweep over all coordinates alternates with sweeps over the nonzero ones until these no longer
+//! move. Cost: one row of `H` per changed coefficient. Source: Friedman, Hastie, Tibshirani 2010.
 
 use super::norm;
 use crate::error::{Error, Result};
 use crate::numeric::kernel;
 
-/// Sweeps after which a solve gives up on a resting point; a guard, not a setting.
+/// Most sweeps of a solve.
 const SWEEPS: usize = 3_000;
-/// Relative precision of a lambda that is searched.
+/// Relative precision of the search for a lambda, and its first step.
 const PRECISION: f64 = 1.001;
 const STEP: f64 = 1.15;
-/// What a slope must have of lambda before its weight is more than zero. That of a copy of a
-/// column in the model is lambda but for rounding, which must not decide whether it has a weight.
+/// How far a slope must be above lambda for a coefficient other than 0. The slope of a copy of a
+/// column in the model is within rounding of lambda, and rounding must not decide.
 pub(in crate::select) const EDGE: f64 = 1.0 + 5e-9;
-/// Steps of that search, up or down: from any number to any other that f64 holds.
+/// Most steps of that search: enough to go from any f64 to any other.
 const SEARCH: usize = 10_000;
-/// Halvings, on the logarithm, of a step to that precision, and some to spare.
+/// Most halvings, on the logarithm, of a step to that precision.
 const HALVINGS: usize = 20;
 
-/// The model: matrices row by row, one for all outputs or one each.
-pub(in crate::select) struct Quad {
+/// The model: matrices row by row, one for all outputs or one per output.
+pub(in crate::select) struct QuadraticModel {
     pub(in crate::select) size: usize,
     pub(in crate::select) h: Vec<Vec<f64>>,
     pub(in crate::select) lin: Vec<Vec<f64>>,
-    /// Least curvature of a coordinate, against steps without end.
+    /// Least curvature of a coordinate, so that steps stay finite.
     pub(in crate::select) floor: Vec<f64>,
 }
 
-impl Quad {
+impl QuadraticModel {
     fn row(&self, c: usize, j: usize) -> &[f64] {
         let h = &self.h[if self.h.len() == 1 { 0 } else { c }];
         &h[j * self.size..(j + 1) * self.size]
@@ -51,7 +51,7 @@ impl Quad {
         (0..self.size).map(|j| kernel::dot(self.row(c, j), w)).collect()
     }
 
-    /// Goes to the minimum from `w`, one vector an output, until no slope moves by `tolerance`.
+    /// Minimises from `w`, one vector per output, until no slope moves by `tolerance`.
     pub(in crate::select) fn descend(&self, w: &mut [Vec<f64>], lambda: &[f64], tolerance: f64) {
         let mut q: Vec<Vec<f64>> = (0..w.len())
             .map(|c| {
@@ -113,8 +113,8 @@ impl Quad {
         most
     }
 
-    /// The least lambda, to a thousandth, at which one of the coordinates in `free` has no
-    /// weight, searched from `lambda`; `w` goes to the minimum there.
+    /// The least lambda, to a thousandth, at which the coefficient of one of the coordinates in
+    /// `free` is 0, searched from `lambda`; `w` becomes the minimum there.
     pub(in crate::select) fn first_zero(
         &self,
         w: &mut Vec<Vec<f64>>,
@@ -180,15 +180,16 @@ impl Quad {
 mod tests {
     use super::*;
 
-    fn quad() -> Quad {
+    fn quadratic_model() -> QuadraticModel {
         let h = vec![2.0, 0.5, 0.1, 0.5, 1.0, 0.3, 0.1, 0.3, 1.5];
-        Quad { size: 3, h: vec![h], lin: vec![vec![1.0, -0.8, 0.3]], floor: vec![0.0; 3] }
+        QuadraticModel { size: 3, h: vec![h], lin: vec![vec![1.0, -0.8, 0.3]], floor: vec![0.0; 3] }
     }
 
     /// One coordinate by hand: `h = 2`, `lin = 1`, lambda 0.4 gives (1 - 0.4) / 2.
     #[test]
     fn one_coordinate_is_the_soft_threshold() {
-        let one = Quad { size: 1, h: vec![vec![2.0]], lin: vec![vec![1.0]], floor: vec![0.0] };
+        let one =
+            QuadraticModel { size: 1, h: vec![vec![2.0]], lin: vec![vec![1.0]], floor: vec![0.0] };
         let mut w = vec![vec![0.0]];
         one.descend(&mut w, &[0.4], 1e-12);
         assert!((w[0][0] - 0.3).abs() < 1e-12);
@@ -198,11 +199,11 @@ mod tests {
 
     #[test]
     fn the_minimum_meets_the_kkt_conditions() {
-        let (quad, lambda) = (quad(), 0.25);
+        let (quadratic_model, lambda) = (quadratic_model(), 0.25);
         let mut w = vec![vec![0.0; 3]];
-        quad.descend(&mut w, &[lambda; 3], 1e-13);
-        for (j, product) in quad.product(0, &w[0]).iter().enumerate() {
-            let slope = product - quad.lin[0][j];
+        quadratic_model.descend(&mut w, &[lambda; 3], 1e-13);
+        for (j, product) in quadratic_model.product(0, &w[0]).iter().enumerate() {
+            let slope = product - quadratic_model.lin[0][j];
             match w[0][j] {
                 0.0 => assert!(slope.abs() <= lambda),
                 w => assert!((slope + lambda * w.signum()).abs() < 1e-10),
@@ -211,35 +212,36 @@ mod tests {
     }
 
     #[test]
-    fn the_first_zero_is_where_one_weight_just_vanishes() {
-        let quad = quad();
+    fn the_first_zero_is_where_one_coefficient_just_vanishes() {
+        let quadratic_model = quadratic_model();
         for start in [0.01, 0.2, 5.0] {
             let mut w = vec![vec![0.0; 3]];
-            let lambda = quad.first_zero(&mut w, &[true; 3], start, |l| 1e-9 * l).unwrap();
+            let lambda =
+                quadratic_model.first_zero(&mut w, &[true; 3], start, |l| 1e-9 * l).unwrap();
             let zeros = |w: &[Vec<f64>]| w[0].iter().filter(|w| **w == 0.0).count();
             assert_eq!(zeros(&w), 1, "from {start}: {w:?} at {lambda}");
             let mut less = w.clone();
-            quad.descend(&mut less, &[lambda / 1.002; 3], 1e-12);
+            quadratic_model.descend(&mut less, &[lambda / 1.002; 3], 1e-12);
             assert_eq!(zeros(&less), 0, "from {start}");
         }
     }
 
     #[test]
-    fn a_copy_of_a_column_in_the_model_stays_without_a_weight() {
-        // One column twice, the second off by rounding: after the first has its weight the slope
-        // of the second is lambda, give or take the last digit.
+    fn a_copy_of_a_column_in_the_model_keeps_a_coefficient_of_zero() {
+        // One column twice, the second off by rounding: once the first has its coefficient, the
+        // slope of the second is lambda but for the last digit.
         for off in [-4.0, -1.0, 0.0, 1.0, 4.0] {
             let near = 1.0 + off * f64::EPSILON;
             let h = vec![1.0, near, near, 1.0];
             let lin = vec![vec![0.7, 0.7 * near]];
-            let twice = Quad { size: 2, h: vec![h], lin, floor: vec![0.0; 2] };
+            let twice = QuadraticModel { size: 2, h: vec![h], lin, floor: vec![0.0; 2] };
             let mut w = vec![vec![0.0; 2]];
             twice.descend(&mut w, &[0.3; 2], 1e-12);
             assert!((w[0][0] - 0.4).abs() < 1e-8 && w[0][1] == 0.0, "{off}: {w:?}");
         }
     }
 
-    /// A search from a lambda at the edge of what f64 holds ends; numbers that are none are named.
+    /// A search from the least or largest lambda ends; numbers that are not finite are an error.
     #[test]
     fn no_search_is_without_end() {
         let (done, ended) = std::sync::mpsc::channel();
@@ -256,14 +258,16 @@ mod tests {
     fn search_at_the_edge() {
         for start in [f64::MIN_POSITIVE, 1e-300, 1e300] {
             let mut w = vec![vec![0.0; 3]];
-            let lambda = quad().first_zero(&mut w, &[true; 3], start, |l| 1e-9 * l).unwrap();
+            let lambda =
+                quadratic_model().first_zero(&mut w, &[true; 3], start, |l| 1e-9 * l).unwrap();
             assert!(lambda.is_finite() && w[0].contains(&0.0), "from {start}");
         }
         for broken in [f64::NAN, f64::INFINITY] {
-            let mut quad = quad();
-            quad.lin[0][1] = broken;
+            let mut quadratic_model = quadratic_model();
+            quadratic_model.lin[0][1] = broken;
             let mut w = vec![vec![0.0; 3]];
-            let error = quad.first_zero(&mut w, &[true; 3], 0.1, |l| 1e-9 * l).unwrap_err();
+            let error =
+                quadratic_model.first_zero(&mut w, &[true; 3], 0.1, |l| 1e-9 * l).unwrap_err();
             assert!(error.to_string().contains("no finite numbers"), "{error}");
         }
     }

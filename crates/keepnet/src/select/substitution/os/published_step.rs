@@ -10,11 +10,11 @@ use crate::numeric::lanczos::largest_eigenvalue;
 use crate::select::ties::above;
 use crate::select::{Outcome, Reason, Verdict};
 
-/// Estimates of the largest eigenvalue of the kept set's curvature, an entry an output.
+/// Estimates of the largest eigenvalue of the kept set's curvature, one per output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StepRule {
     pub(super) largest: Vec<f64>,
-    /// The vector of the automatic rule's power steps; 0 is an entry to come.
+    /// The vectors of the automatic rule's power steps; an entry of 0 is not set yet.
     pub(super) vectors: Vec<Vec<f64>>,
     pub(super) floor: f64,
     stale: bool,
@@ -22,29 +22,29 @@ pub(super) struct StepRule {
 
 impl StepRule {
     pub(super) fn new(eta: Eta, kind: LossKind, outputs: usize) -> Self {
-        // c/L uses the Gram itself, the same for every output.
+        // `c/L` uses the Gram, which is the same for every output.
         let count = if eta == Eta::Auto { outputs } else { 1 };
         let floor = if kind == LossKind::Squared { 1.0 } else { 0.05 };
         Self { largest: vec![1.0; count], vectors: vec![Vec::new(); count], floor, stale: true }
     }
 
-    /// Whether a rule that was read back can go on where `new` began, with `held` columns.
-    pub(super) fn follows(&self, new: &Self, held: usize) -> bool {
+    /// Whether a rule from a checkpoint fits the run of `new` with `held` columns.
+    pub(super) fn fits(&self, new: &Self, held: usize) -> bool {
         self.largest.len() == new.largest.len()
             && self.vectors.len() == new.vectors.len()
             && self.vectors.iter().all(|vector| vector.len() == held)
     }
 
     /// A slot was added at the end.
-    pub(super) fn grew(&mut self) {
+    pub(super) fn slot_added(&mut self) {
         for vector in &mut self.vectors {
             vector.push(0.0);
         }
         self.stale = true;
     }
 
-    /// A slot holds another column.
-    pub(super) fn replaced(&mut self, slot: usize) {
+    /// The column of a slot was replaced.
+    pub(super) fn slot_replaced(&mut self, slot: usize) {
         for vector in &mut self.vectors {
             vector[slot] = 0.0;
         }
@@ -53,7 +53,7 @@ impl StepRule {
 }
 
 impl Os {
-    /// `eta` now; for `c/L` the eigenvalue is brought up to date where the kept set changed.
+    /// The current `eta`; for `c/L` the eigenvalue is computed anew after the kept set changed.
     fn eta(&mut self) -> f64 {
         let c = match self.params.eta {
             Eta::Fixed(eta) => return eta,
@@ -64,9 +64,9 @@ impl Os {
             return c;
         }
         if self.rule.stale {
-            let (held, work) = (self.model.kept.len(), &self.work);
+            let (held, evaluator) = (self.model.kept.len(), &self.evaluator);
             let times = |v: &[f64], out: &mut [f64]| {
-                out.copy_from_slice(&work.product(&self.model, v, 0, false));
+                out.copy_from_slice(&evaluator.product(&self.model, v, 0, false));
             };
             self.rule.largest[0] = largest_eigenvalue(held, held, times);
             self.rule.stale = false;
@@ -80,7 +80,7 @@ impl Os {
         let eta = self.eta();
         let count = self.model.count();
         let mut slopes = Slopes::default();
-        self.work.kept_slopes(&self.model, &mut slopes);
+        self.evaluator.kept_slopes(&self.model, &mut slopes);
         let step = eta / self.params.m;
         let moved = |w: &[f64], g: &[f64]| -> Vec<f64> {
             w.iter().zip(g).map(|(w, g)| w - step * g).collect()
@@ -97,25 +97,25 @@ impl Os {
             false => None,
         };
         if let Some((least, _)) = least
-            && self.work.surely_below(&self.model, t, feature, eta, least)
+            && self.evaluator.surely_below(&self.model, t, feature, eta, least)
         {
             self.take_step(trial);
-            self.work.stepped(&self.model);
+            self.evaluator.step_taken(&self.model);
             return Ok(Outcome::dropped(Reason::Weak));
         }
-        self.work.newcomer_slope(&self.model, t, features, &mut slopes);
+        self.evaluator.newcomer_slope(&self.model, t, features, &mut slopes);
         let newcomer: Vec<f64> = slopes.newcomer.iter().map(|g| -eta * g).collect();
         self.take_step(trial);
         let score = size(&newcomer);
         let out = match least {
             Some((least, _)) if !above(score, least) || !score.is_finite() => {
-                self.work.stepped(&self.model);
+                self.evaluator.step_taken(&self.model);
                 let outcome = Outcome::dropped(Reason::Weak);
                 return Ok(Outcome { score: Some(score), ..outcome });
             }
             other => other.map(|(_, slot)| slot),
         };
-        let outcome = self.put(feature, out, &newcomer)?;
+        let outcome = self.insert(feature, out, &newcomer)?;
         Ok(Outcome { score: Some(score), ..outcome })
     }
 
@@ -126,25 +126,25 @@ impl Os {
         }
     }
 
-    /// Puts the newcomer in with weight `w`, in the place of `out` where there is one.
-    pub(super) fn put(
+    /// Adds the newcomer with coefficients `w`, in place of slot `out` where there is one.
+    pub(super) fn insert(
         &mut self,
         feature: &Feature<'_>,
         out: Option<usize>,
         w: &[f64],
     ) -> Result<Outcome> {
         if let Some(slot) = out {
-            self.work.leaving(&self.model, slot);
+            self.evaluator.before_removal(&self.model, slot);
         }
-        let gone = self.model.put(feature, out, w)?;
+        let evicted = self.model.insert(feature, out, w)?;
         let slot = out.unwrap_or(self.model.kept.len() - 1);
         match out {
-            Some(slot) => self.rule.replaced(slot),
-            None => self.rule.grew(),
+            Some(slot) => self.rule.slot_replaced(slot),
+            None => self.rule.slot_added(),
         }
-        self.work.put(&self.model, feature, slot);
-        self.substitutions += u64::from(gone.is_some());
-        let evicted = gone.and_then(|kept| kept.id).into_iter().collect();
+        self.evaluator.inserted(&self.model, feature, slot);
+        self.substitutions += u64::from(evicted.is_some());
+        let evicted = evicted.and_then(|kept| kept.id).into_iter().collect();
         Ok(Outcome { evicted, ..Outcome::new(Verdict::Kept) })
     }
 }

@@ -1,24 +1,24 @@
-//! A curved loss along one column, evaluated and not modelled.
+//! The exact value of a curved loss along one column, in place of its quadratic model.
 //!
-//! The quadratic model of the loss is good where a column touches many rows a little, and bad
-//! where it touches few rows much: a row that the model is sure of has next to no curvature, so
-//! a rare feature seems to cost nothing to remove, or to promise more than the loss can give.
-//! Following the true loss along the column costs a look at its rows. Where nearly all of them
-//! have one value, as the zeros of a sparse column, these feel its mean only, so little that their
-//! quadratic model is exact enough. Which value that is does not hang on where zero is: a shift of
-//! the column changes nothing.
+//! The quadratic model is good where a column changes many margins a little, and bad where it
+//! changes few margins a lot. A row with a large margin has almost no curvature, so a rare feature
+//! seems to cost nothing to remove, or to gain more than the loss can fall. The exact loss along
+//! the column costs one pass over its rows. Where nearly all rows have one value, such as the zeros
+//! of a sparse column, only the column's mean moves these rows; for them the quadratic model is
+//! exact enough. The common value need not be 0: a shift of the column changes nothing.
 
 use crate::data::column::Column;
 use crate::loss::Loss;
 
-/// Share of the hoped-for fall of the loss at which the quadratic model is believed.
-const TRUSTED: f64 = 0.9;
+/// Share of the modelled fall of the loss at which the quadratic model is confirmed.
+const CONFIRMED: f64 = 0.9;
 const STEPS: usize = 8;
-/// Share of the rows, by weight, that one value must have: not one that small counts come to.
+/// Share of the rows, by sample weight, that a common value must have. No ratio of small counts is
+/// equal to it, so that rounding decides nothing.
 const COMMON: f64 = 0.9017;
 
-/// One output's state that a line runs through.
-pub(super) struct Place<'a> {
+/// The state of one output, from which lines start.
+pub(super) struct OutputState<'a> {
     pub(super) loss: &'a dyn Loss,
     pub(super) u: &'a [f64],
     pub(super) y: &'a [f64],
@@ -34,11 +34,11 @@ pub(super) struct Place<'a> {
 }
 
 /// The loss along one column, from the current prediction.
-pub(super) struct Line<'a> {
+pub(super) struct LossLine<'a> {
     loss: &'a dyn Loss,
-    /// Centred value, margin, target and weight of the rows that are followed.
+    /// Centred value, margin, target and sample weight of the rows that are evaluated exactly.
     rows: Vec<(f64, f64, f64, f64)>,
-    /// Centred value of the others, and the sums of their slopes and curvatures.
+    /// Centred value of the other rows, and the sums of their slopes and curvatures.
     common: f64,
     off_g: f64,
     off_d: f64,
@@ -46,13 +46,13 @@ pub(super) struct Line<'a> {
     start: f64,
 }
 
-/// The value of nearly all rows, where there is one: the majority vote of Boyer and Moore, by
-/// weight, and a count. Rows that the column does not store are zeros.
-fn common(place: &Place<'_>, x: Column<'_>) -> Option<f64> {
-    let weight = |i: usize| place.weight.map_or(1.0, |v| v[i]);
+/// The value of nearly all rows, where there is one: the majority vote of Boyer and Moore by sample
+/// weight, then a count. Rows that the column does not store are zeros.
+fn common(state: &OutputState<'_>, x: Column<'_>) -> Option<f64> {
+    let weight = |i: usize| state.weight.map_or(1.0, |v| v[i]);
     let mut stored = 0.0;
     x.each(|i, _| stored += weight(i));
-    let zeros = (place.total - stored).max(0.0);
+    let zeros = (state.total - stored).max(0.0);
     let (mut value, mut lead) = (0.0, zeros);
     x.each(|i, here| {
         let v = weight(i);
@@ -66,21 +66,21 @@ fn common(place: &Place<'_>, x: Column<'_>) -> Option<f64> {
     });
     let mut has = if value == 0.0 { zeros } else { 0.0 };
     x.each(|i, here| has += if here == value { weight(i) } else { 0.0 });
-    let modelled = has > COMMON * place.total && (place.centred || value == 0.0);
+    let modelled = has > COMMON * state.total && (state.centred || value == 0.0);
     modelled.then_some(value)
 }
 
-impl<'a> Line<'a> {
-    pub(super) fn new(place: &Place<'a>, x: Column<'_>, mean: f64) -> Self {
-        let common = common(place, x);
+impl<'a> LossLine<'a> {
+    pub(super) fn new(state: &OutputState<'a>, x: Column<'_>, mean: f64) -> Self {
+        let common = common(state, x);
         let mut rows = Vec::new();
-        let (mut off_g, mut off_d, mut start) = (place.sum_g, place.sum_d, 0.0);
+        let (mut off_g, mut off_d, mut start) = (state.sum_g, state.sum_d, 0.0);
         let mut follow = |i: usize, value: f64| {
-            off_g -= place.g[i];
-            off_d -= place.d[i];
-            let v = place.weight.map_or(1.0, |v| v[i]);
-            rows.push((value - mean, place.u[i], place.y[i], v));
-            start += v * place.loss.at(place.u[i], place.y[i]).0;
+            off_g -= state.g[i];
+            off_d -= state.d[i];
+            let v = state.weight.map_or(1.0, |v| v[i]);
+            rows.push((value - mean, state.u[i], state.y[i], v));
+            start += v * state.loss.at(state.u[i], state.y[i]).0;
         };
         match common {
             Some(0.0) => x.each(|i, value| {
@@ -89,7 +89,7 @@ impl<'a> Line<'a> {
                 }
             }),
             _ => {
-                let mut values = vec![0.0; place.u.len()];
+                let mut values = vec![0.0; state.u.len()];
                 x.fill(&mut values);
                 let followed = |(_, value): &(usize, &f64)| Some(**value) != common;
                 let there = values.iter().enumerate().filter(followed);
@@ -97,14 +97,14 @@ impl<'a> Line<'a> {
             }
         }
         if common.is_none() {
-            // What rounding left of the sums belongs to no row.
+            // No rows are left, only rounding.
             (off_g, off_d) = (0.0, 0.0);
         }
         let common = common.map_or(0.0, |value| value - mean);
-        Self { loss: place.loss, rows, common, off_g, off_d, total: place.total, start }
+        Self { loss: state.loss, rows, common, off_g, off_d, total: state.total, start }
     }
 
-    /// Change of the loss at `t` times the column, its slope and curvature there, over W.
+    /// Change of the loss at `t` times the column, and slope and curvature there, divided by W.
     fn at(&self, t: f64) -> (f64, f64, f64) {
         let shift = self.common * t;
         let mut sums = (
@@ -119,15 +119,15 @@ impl<'a> Line<'a> {
         (sums.0 / self.total, sums.1 / self.total, sums.2 / self.total)
     }
 
-    /// Rise of the penalised loss if a weight `w` on the column became 0.
+    /// Rise of the penalised loss if the coefficient `w` of the column became 0.
     pub(super) fn removal(&self, w: f64, ridge: f64) -> f64 {
         self.at(-w).0 - 0.5 * ridge * w * w
     }
 
-    /// How far the penalised loss can fall along the column, searched from the step
-    /// `slope / curve` of the quadratic model; no further once that much is confirmed.
+    /// How far the penalised loss can fall along the column. The search starts at the step
+    /// `slope / curve` of the quadratic model and ends once its fall is confirmed.
     pub(super) fn fall(&self, slope: f64, curve: f64, ridge: f64) -> f64 {
-        let enough = TRUSTED * 0.5 * slope * (slope / curve);
+        let enough = CONFIRMED * 0.5 * slope * (slope / curve);
         let mut t = slope / curve;
         let (mut best, mut low, mut high) = (0f64, 0.0, f64::INFINITY);
         for _ in 0..STEPS {
@@ -137,7 +137,7 @@ impl<'a> Line<'a> {
                 break;
             }
             let (slope_here, curve_here) = (slope_here + ridge * t, curve_here + ridge);
-            // The minimum lies on the side that the slope points to, between what was seen.
+            // The slope tells on which side of `t` the minimum lies.
             if slope_here * slope.signum() > 0.0 {
                 high = t.abs()
             } else {
@@ -150,9 +150,9 @@ impl<'a> Line<'a> {
         best
     }
 
-    /// Whether a fall is as good as the quadratic model's promise.
-    pub(super) fn believed(fall: f64, hoped: f64) -> bool {
-        fall >= TRUSTED * hoped
+    /// Whether a fall confirms the fall of the quadratic model.
+    pub(super) fn confirmed(fall: f64, modelled: f64) -> bool {
+        fall >= CONFIRMED * modelled
     }
 }
 
@@ -161,32 +161,32 @@ mod tests {
     use super::*;
     use crate::loss::{Logistic, Squared};
 
-    fn place<'a>(
+    fn state<'a>(
         loss: &'a dyn Loss,
         u: &'a [f64],
         y: &'a [f64],
         gd: &'a [Vec<f64>; 2],
-    ) -> Place<'a> {
+    ) -> OutputState<'a> {
         let (g, d) = (gd[0].as_slice(), gd[1].as_slice());
         let (sum_g, sum_d) = (g.iter().sum(), d.iter().sum());
         let centred = false;
-        Place { loss, u, y, weight: None, total: u.len() as f64, g, d, sum_g, sum_d, centred }
+        OutputState { loss, u, y, weight: None, total: u.len() as f64, g, d, sum_g, sum_d, centred }
     }
 
     #[test]
     fn a_quadratic_loss_gives_just_what_its_model_promises() {
         let (u, y) = ([0.0; 4], [1.0, -1.0, 2.0, 0.5]);
         let gd = [u.iter().zip(&y).map(|(u, y)| u - y).collect(), vec![1.0; 4]];
-        let place = place(&Squared, &u, &y, &gd);
+        let state = state(&Squared, &u, &y, &gd);
         let x = [1.0, 0.0, 2.0, 0.0];
-        let line = Line::new(&place, Column::F64(&x), 0.0);
+        let line = LossLine::new(&state, Column::F64(&x), 0.0);
         // a = x'y / 4 = 5/4, h = x'x / 4 = 5/4: the fall is a^2 / 2h = 5/8.
         assert!((line.fall(1.25, 1.25, 0.0) - 0.625).abs() < 1e-15);
         // Removing w from the optimum w = 1 costs h w^2 / 2; from u = x it is the same sum.
         let fitted: Vec<f64> = x.to_vec();
         let gd = [fitted.iter().zip(&y).map(|(u, y)| u - y).collect(), vec![1.0; 4]];
-        let place = self::place(&Squared, &fitted, &y, &gd);
-        let line = Line::new(&place, Column::F64(&x), 0.0);
+        let state = self::state(&Squared, &fitted, &y, &gd);
+        let line = LossLine::new(&state, Column::F64(&x), 0.0);
         assert!((line.removal(1.0, 0.0) - 0.625).abs() < 1e-15);
     }
 
@@ -198,13 +198,13 @@ mod tests {
         let y: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
         let at: Vec<_> = u.iter().zip(&y).map(|(u, y)| Logistic.at(*u, *y)).collect();
         let gd = [at.iter().map(|at| at.1).collect(), at.iter().map(|at| at.2).collect()];
-        let place = Place { centred: true, ..place(&Logistic, &u, &y, &gd) };
+        let state = OutputState { centred: true, ..state(&Logistic, &u, &y, &gd) };
         for ones in [1, 2, 9, 12, 23] {
             let x: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i < ones))).collect();
             let shifted: Vec<f64> = x.iter().map(|x| x - 7.0).collect();
             let mean = f64::from(ones) / f64::from(n);
-            let line = Line::new(&place, Column::F64(&x), mean);
-            let other = Line::new(&place, Column::F64(&shifted), mean - 7.0);
+            let line = LossLine::new(&state, Column::F64(&x), mean);
+            let other = LossLine::new(&state, Column::F64(&shifted), mean - 7.0);
             assert_eq!(
                 line.rows.len(),
                 if (3..=21).contains(&ones) { n } else { ones.min(n - ones) } as usize
@@ -223,10 +223,10 @@ mod tests {
         let (u, y) = ([-10.0], [1.0]);
         let (_, slope, curve) = Logistic.at(-10.0, 1.0);
         let gd = [vec![slope], vec![curve]];
-        let place = place(&Logistic, &u, &y, &gd);
-        let line = Line::new(&place, Column::F64(&[1.0]), 0.0);
+        let state = state(&Logistic, &u, &y, &gd);
+        let line = LossLine::new(&state, Column::F64(&[1.0]), 0.0);
         let fall = line.fall(-slope, curve + 1e-3, 1e-3);
         assert!(fall > 9.0 && fall < 10.0, "{fall}");
-        assert!(!Line::believed(fall, 0.5 * slope * slope / (curve + 1e-3)));
+        assert!(!LossLine::confirmed(fall, 0.5 * slope * slope / (curve + 1e-3)));
     }
 }

@@ -1,13 +1,13 @@
-//! The automatic step: nothing to choose, and the loss never rises.
+//! The automatic step: it has no setting, and the loss never rises.
 //!
 //! On columns scaled to `x_j / sqrt(h_j)`, `h_j = <x_j, x_j>`:
 //!
 //! ```text
 //! newcomer:   step 1 / h^D_j,  h^D_j = <x_j, D x_j> / h_j, at least 0.05
 //! kept set:   step 1 / L_u,    L_u = L_S (squared loss), max(L_S, k h^D_j) (others)
-//! L_S:        1.1 times one warm-started power step an arrival, may shrink 2 % an arrival,
-//!             at least 1 (squared loss) or 0.05
-//! let go:     least scaled weight
+//! L_S:        1.1 times one warm-started power step per arrival, falls by at most 2 % per
+//!             arrival, at least 1 (squared loss) or 0.05
+//! goes:       the least scaled coefficient
 //! guard:      where the loss would rise, the newcomer is refused and the kept set takes a
 //!             step halved until the loss does not rise
 //! ```
@@ -31,9 +31,9 @@ impl Os {
         let feature = &features[t];
         let count = self.model.count();
         let mut slopes = Slopes::default();
-        self.work.kept_slopes(&self.model, &mut slopes);
-        self.work.newcomer_slope(&self.model, t, features, &mut slopes);
-        // One over the squared scale of each kept column, and of the newcomer.
+        self.evaluator.kept_slopes(&self.model, &mut slopes);
+        self.evaluator.newcomer_slope(&self.model, t, features, &mut slopes);
+        // One over the squared norm of each kept column, and of the newcomer.
         let unit: Vec<f64> = self
             .model
             .kept
@@ -43,10 +43,10 @@ impl Os {
             .collect();
         let own = 1.0 / self.model.frame.square(&feature.stats).max(f64::MIN_POSITIVE);
         let curve: Vec<f64> = (0..count)
-            .map(|c| (self.work.curve(&self.model, feature, c) * own).max(LEAST_CURVE))
+            .map(|c| (self.evaluator.curve(&self.model, feature, c) * own).max(LEAST_CURVE))
             .collect();
         self.power_steps(&unit, &slopes);
-        let (pace, kept_pace) = self.work.pace();
+        let (pace, kept_pace) = self.evaluator.step_factors();
         let steps: Vec<f64> = (0..count)
             .map(|c| match self.model.outputs.kind {
                 LossKind::Squared => kept_pace / self.rule.largest[c],
@@ -67,8 +67,8 @@ impl Os {
             trial.kept[out * count..(out + 1) * count].fill(0.0);
         }
         trial.newcomer = enters.then(|| newcomer.clone());
-        let rise = self.work.change(&self.model, feature, &slopes, &trial);
-        if rise <= 1e-12 * self.work.loss(&self.model) {
+        let rise = self.evaluator.change(&self.model, feature, &slopes, &trial);
+        if rise <= 1e-12 * self.evaluator.loss(&self.model) {
             return self.commit(feature, trial, out, &newcomer, score);
         }
         self.guarded(feature, &slopes, &unit, full, score)
@@ -98,16 +98,16 @@ impl Os {
         self.model.w = trial.kept;
         self.model.b = trial.b;
         let outcome = match enters {
-            true => self.put(feature, out, newcomer)?,
+            true => self.insert(feature, out, newcomer)?,
             false => {
-                self.work.stepped(&self.model);
+                self.evaluator.step_taken(&self.model);
                 Outcome::dropped(Reason::Weak)
             }
         };
         Ok(Outcome { score: Some(score), ..outcome })
     }
 
-    /// The loss would rise: a step of the kept set alone, short enough that it does not.
+    /// Where the loss would rise: a step of the kept set alone, short enough that it does not.
     fn guarded(
         &mut self,
         feature: &Feature<'_>,
@@ -117,13 +117,13 @@ impl Os {
         score: f64,
     ) -> Result<Outcome> {
         let count = self.model.count();
-        let (_, pace) = self.work.pace();
+        let (_, pace) = self.evaluator.step_factors();
         let mut steps: Vec<f64> = self.rule.largest.iter().map(|largest| pace / largest).collect();
         let mut moved = false;
         for halving in 0..HALVINGS {
             let trial = self.kept_step(slopes, unit, &steps);
-            let rise = self.work.change(&self.model, feature, slopes, &trial);
-            if rise <= 1e-12 * self.work.loss(&self.model) {
+            let rise = self.evaluator.change(&self.model, feature, slopes, &trial);
+            if rise <= 1e-12 * self.evaluator.loss(&self.model) {
                 (self.model.w, self.model.b) = (trial.kept, trial.b);
                 moved = true;
                 break;
@@ -134,24 +134,25 @@ impl Os {
             }
         }
         if !moved {
-            self.work.stayed();
+            self.evaluator.step_rejected();
         }
         if full {
             if moved {
-                self.work.stepped(&self.model);
+                self.evaluator.step_taken(&self.model);
             }
             let outcome = Outcome::dropped(Reason::Weak);
             return Ok(Outcome { score: Some(score), ..outcome });
         }
-        // There is room: it waits with weight 0.
-        let outcome = self.put(feature, None, &vec![0.0; count])?;
+        // There is room: it is kept with a coefficient of 0.
+        let outcome = self.insert(feature, None, &vec![0.0; count])?;
         Ok(Outcome { verdict: Verdict::Kept, ..outcome })
     }
 
-    /// One warm-started power step an output on the scaled columns. Its vector leans the way of
-    /// the weights: it must turn round with a column whose sign does, and copies of a column, on
-    /// which the largest eigenvalue lies, have weights of their signs. What is zero but for
-    /// rounding has no sign, and leans nowhere.
+    /// One warm-started power step per output on the scaled columns.
+    ///
+    /// New entries of its vector have the signs of the coefficients. So the vector changes sign
+    /// with a column that does, and copies of a column, which make the largest eigenvalue, add up.
+    /// A coefficient within rounding of 0 has no sign; then the slope gives it.
     fn power_steps(&mut self, unit: &[f64], slopes: &Slopes) {
         if unit.is_empty() {
             return;
@@ -160,26 +161,26 @@ impl Os {
         let count = self.model.count();
         for c in 0..self.rule.vectors.len() {
             let nothing = NOTHING * self.model.outputs.scale;
-            let lean = |slot: usize| {
+            let sign = |slot: usize| {
                 let (w, slope) = (self.model.w[slot * count + c], slopes.kept[slot * count + c]);
                 let sizes = [(w, w / root[slot]), (-slope, slope * root[slot])];
-                let told = sizes.iter().find(|(_, size)| size.abs() > nothing);
-                told.map_or(0.0, |(sign, _)| sign.signum())
+                let first = sizes.iter().find(|(_, size)| size.abs() > nothing);
+                first.map_or(0.0, |(value, _)| value.signum())
             };
             let start = 1.0 / (unit.len() as f64).sqrt();
-            let entry = |(slot, v): (usize, &f64)| if *v == 0.0 { lean(slot) * start } else { *v };
+            let entry = |(slot, v): (usize, &f64)| if *v == 0.0 { sign(slot) * start } else { *v };
             let mut v: Vec<f64> = self.rule.vectors[c].iter().enumerate().map(entry).collect();
             let before = kernel::dot(&v, &v).sqrt();
             kernel::scale_by(&mut v, &root);
-            let mut next = self.work.product(&self.model, &v, c, true);
+            let mut next = self.evaluator.product(&self.model, &v, c, true);
             kernel::scale_by(&mut next, &root);
             let after = kernel::dot(&next, &next).sqrt();
-            let seen = HEADROOM * after / before.max(f64::MIN_POSITIVE);
+            let estimate = HEADROOM * after / before.max(f64::MIN_POSITIVE);
             let largest = &mut self.rule.largest[c];
-            *largest = self.rule.floor.max(seen).max(SHRINK * *largest);
+            *largest = self.rule.floor.max(estimate).max(SHRINK * *largest);
             if after > 0.0 && after.is_finite() {
-                // The small push keeps every direction alive.
-                let pushed = |(slot, v): (usize, &f64)| v / after + 1e-3 * lean(slot);
+                // The small push keeps every entry away from 0.
+                let pushed = |(slot, v): (usize, &f64)| v / after + 1e-3 * sign(slot);
                 self.rule.vectors[c] = next.iter().enumerate().map(pushed).collect();
             }
         }
@@ -193,7 +194,7 @@ mod tests {
     use crate::{Budget, CheckPolicy, ColumnBlock, FeatureId, FeatureSource, Generated, LossKind};
     use crate::{ColumnData, Problem};
 
-    /// The labels are lopsided, so a step along the intercept would lower the loss.
+    /// The labels are unbalanced, so a step along the intercept would lower the loss.
     #[test]
     fn without_an_intercept_none_is_fitted() {
         let n = 60;
@@ -210,7 +211,9 @@ mod tests {
             let policy = CheckPolicy::default();
             let checked = crate::data::check::check_block(&block, 0, &problem, &policy).unwrap();
             os.offer_block(&checked, &mut Vec::new()).unwrap();
-            assert!(os.weights().iter().any(|(id, w)| *id < FeatureId::new(12) && w[0] != 0.0));
+            assert!(
+                os.coefficients().iter().any(|(id, w)| *id < FeatureId::new(12) && w[0] != 0.0)
+            );
             assert_eq!(os.model.b, [0.0], "{loss:?}");
         }
     }
