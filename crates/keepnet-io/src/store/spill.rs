@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use keepnet::{Error, Result};
 
+use crate::input::options::{Check, MAX_LINE};
 use crate::memory::{self, Charge, Meter};
-use crate::options::{Check, MAX_LINE};
 use crate::{OpenOptions, Reading};
 
 /// What a column takes beside its values: its name, its kind, its place in lists.
