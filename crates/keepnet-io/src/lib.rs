@@ -19,15 +19,15 @@ mod store;
 pub mod system;
 
 pub use formats::Format;
-pub use input::asked::RowSpec;
-pub use input::dataset::{ColumnInfo, ColumnKind, Dataset, open};
-pub use input::find::named_files;
+pub use input::dataset::{Dataset, open};
 pub use input::options::{Categorical, Check, MAX_LINE, OpenOptions, Reading, Stack};
-pub use input::problem::{Joined, ProblemSpec, build_problem};
-pub use input::rows::open_rows;
+pub use input::problem::{Joined, build_problem};
+pub use input::resolve::named_files;
+pub use input::rows::{RowStream, open_rows};
+pub use input::schema::{ColumnInfo, ColumnKind};
 pub use input::series::{Series, SeriesValues};
 pub use input::source::TableSource;
-pub use input::stream::RowStream;
+pub use input::target::ProblemSpec;
 
 /// The parsers by themselves, for the speed example only.
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use keepnet::{Error, Result};
 
-use crate::input::dataset::ColumnKind;
+use crate::formats::table::Schema;
 
 /// Bytes of text read at a time from a file.
 pub(crate) const CHUNK: usize = 1 << 20;
@@ -16,12 +16,18 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// The number in column `c` of row `at`, where rows have `width` columns; sparse rows have none.
+    /// The number in column `c` of row `at`, where rows have `width` columns. The first column of
+    /// sparse rows is the label; an entry that a row lacks is zero.
     pub(crate) fn number(&self, at: usize, c: usize, width: usize) -> f64 {
         match &self.values {
             ChunkValues::F32(v) => f64::from(v[at * width + c]),
             ChunkValues::F64(v) => v[at * width + c],
-            ChunkValues::Sparse { .. } => f64::NAN,
+            ChunkValues::Sparse { labels, .. } if c == 0 => labels[at],
+            ChunkValues::Sparse { ends, index, value, .. } => {
+                let row = if at == 0 { 0 } else { ends[at - 1] }..ends[at];
+                let found = index[row.clone()].binary_search(&(c as u32 - 1));
+                found.map_or(0.0, |place| value[row.start + place])
+            }
         }
     }
 
@@ -33,6 +39,27 @@ impl Chunk {
             let what = "where the first rows have text";
             Error::Data(format!("the value at row {row} is the number {value} {what}"))
         })
+    }
+
+    /// The columns at the places `from`, in this order; of sparse rows the column of a feature is
+    /// `from` of its own.
+    pub(crate) fn place(&mut self, from: &[usize]) {
+        fn place<T: Copy>(values: &mut Vec<T>, from: &[usize]) {
+            let rows = values.chunks_exact(from.len());
+            *values = rows.flat_map(|row| from.iter().map(|c| row[*c])).collect();
+        }
+        match &mut self.values {
+            ChunkValues::F32(v) => place(v, from),
+            ChunkValues::F64(v) => place(v, from),
+            ChunkValues::Sparse { index, .. } => {
+                index.iter_mut().for_each(|j| *j = from[*j as usize] as u32);
+            }
+        }
+        let texts = |c: &usize| self.texts.get(*c).cloned().unwrap_or_default();
+        self.texts = match self.texts.is_empty() {
+            true => Vec::new(),
+            false => from.iter().map(texts).collect(),
+        };
     }
 }
 
@@ -49,22 +76,10 @@ pub(crate) enum ChunkValues {
     },
 }
 
-/// Reads a stream a chunk at a time.
-pub(crate) trait ChunkReader: Send {
-    /// Name and kind of every column, known after the head was read.
-    fn columns(&self) -> &[(String, ColumnKind)];
-
+/// Reads a stream a chunk at a time; its columns are known after the head was read.
+pub(crate) trait ChunkReader: Schema + Send {
     /// The next chunk; an empty one where a pipe has nothing at the moment.
     fn next(&mut self) -> Result<Option<Chunk>>;
-
-    /// Whether the head had only missing values in a column, so that its kind is a guess.
-    fn blank(&self, column: usize) -> bool {
-        let _ = column;
-        false
-    }
-
-    /// Changes when the data do.
-    fn fingerprint(&self) -> u64;
 
     /// Rows of the stream, where known.
     fn rows(&self) -> Option<u64> {

@@ -20,8 +20,15 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Bytes taken from a pipe at a time.
 const SIP: usize = 1 << 16;
 
+/// Whole lines, in order.
+pub(crate) struct Feed {
+    source: Source,
+    // What was read to look at the head and comes again.
+    waiting: Option<Vec<u8>>,
+}
+
 /// Where lines come from.
-pub(crate) enum Feed {
+enum Source {
     File(Box<TextInput>),
     Pipe { from: Receiver<std::io::Result<Vec<u8>>>, tail: Vec<u8>, ended: bool, place: Place },
 }
@@ -30,7 +37,8 @@ impl Feed {
     pub(crate) fn open(path: &str, quotes: bool, place: &Place) -> Result<Self> {
         if path != "-" {
             let chunk = place.chunk().min(CHUNK);
-            return Ok(Self::File(Box::new(TextInput::open(path, place, chunk, quotes)?)));
+            let input = TextInput::open(path, place, chunk, quotes)?;
+            return Ok(Self { source: Source::File(Box::new(input)), waiting: None });
         }
         // A few chunks ahead at most: a fast writer waits for us, not in our memory.
         let (to, from) = sync_channel(4);
@@ -52,14 +60,19 @@ impl Feed {
                 }
             }
         });
-        Ok(Self::Pipe { from, tail: Vec::new(), ended: false, place: place.clone() })
+        let (tail, place) = (Vec::new(), place.clone());
+        let source = Source::Pipe { from, tail, ended: false, place };
+        Ok(Self { source, waiting: None })
     }
 
     /// Whole lines; empty where a pipe is silent; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>> {
-        match self {
-            Self::File(input) => input.next(),
-            Self::Pipe { from, tail, ended, place } => {
+        if self.waiting.is_some() {
+            return Ok(self.waiting.take());
+        }
+        match &mut self.source {
+            Source::File(input) => input.next(),
+            Source::Pipe { from, tail, ended, place } => {
                 if *ended {
                     return Ok(None);
                 }
@@ -97,10 +110,15 @@ impl Feed {
         Ok(text)
     }
 
+    /// Takes back a text, which comes next.
+    pub(crate) fn put_back(&mut self, text: Vec<u8>) {
+        self.waiting = Some(text);
+    }
+
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        match self {
-            Self::File(input) => input.fingerprint(),
-            Self::Pipe { .. } => Fingerprint::new(),
+        match &self.source {
+            Source::File(input) => input.fingerprint(),
+            Source::Pipe { .. } => Fingerprint::new(),
         }
     }
 }

@@ -125,13 +125,26 @@ impl Format {
 
     /// Opens a file, or `-`, as columns.
     pub(crate) fn open_table(self, path: &str, place: &Place) -> Result<Arc<dyn Table>> {
-        (self.info().table)(path, place)
+        (self.info().table)(path, place).map_err(|e| located(e, path))
     }
 
     /// Opens a file, or `-`, as a stream of rows.
     pub(crate) fn open_rows(self, path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
-        (self.info().rows)(path, place)
+        (self.info().rows)(path, place).map_err(|e| located(e, path))
     }
+}
+
+/// Names the file in an error that does not name it yet.
+fn located(error: Error, path: &str) -> Error {
+    match &error {
+        Error::Io { context, .. } if context == path => error,
+        _ => error.at(shown(path)),
+    }
+}
+
+/// What an input is called in messages.
+pub(crate) fn shown(path: &str) -> &str {
+    if path == "-" { "standard input" } else { path }
 }
 
 /// The flag with all names that it takes.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use keepnet::{ColumnBlock, ColumnData, Result};
 
-use crate::formats::table::{Table, numbers};
-use crate::input::dataset::{ColumnInfo, ColumnKind};
+use crate::formats::table::{Schema, Table, numbers};
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::input::series::SeriesValues;
 use crate::memory::{Charge, Meter};
 use crate::store::DenseStore;
@@ -54,17 +54,27 @@ pub(crate) struct RowTable {
     pub(crate) _charges: Vec<Charge>,
 }
 
-impl Table for RowTable {
-    fn rows(&self) -> usize {
-        self.store.rows()
-    }
-
+impl Schema for RowTable {
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
     }
 
     fn blank(&self, at: usize) -> bool {
         self.blank.binary_search(&at).is_ok()
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn unnamed(&self) -> bool {
+        self.unnamed
+    }
+}
+
+impl Table for RowTable {
+    fn rows(&self) -> usize {
+        self.store.rows()
     }
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
@@ -95,13 +105,5 @@ impl Table for RowTable {
 
     fn scan_bytes(&self) -> u64 {
         self.store.bytes()
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    fn unnamed(&self) -> bool {
-        self.unnamed
     }
 }

@@ -1,39 +1,20 @@
 //! What a format has to do: say its rows and columns, and read any of the columns.
 
-use keepnet::{ColumnBlock, ColumnData, Error, Result};
+use keepnet::{ColumnBlock, ColumnData, Result};
 
-use crate::input::dataset::{ColumnInfo, ColumnKind};
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::input::series::SeriesValues;
 
-/// A table of which any column can be read by position.
-pub(crate) trait Table: Send + Sync {
-    /// Number of rows.
-    fn rows(&self) -> usize;
-
+/// What a file says of its columns, whether it is read by columns or by rows.
+pub(crate) trait Schema {
     /// The columns in the order of the file.
     fn columns(&self) -> &[ColumnInfo];
 
-    /// Whether a column has no value in the whole file, so that its kind is a guess.
+    /// Whether a column has no value as far as was looked, so that its kind is a guess.
     fn blank(&self, at: usize) -> bool {
         let _ = at;
         false
     }
-
-    /// Reads the columns at the positions `at`, numbers only, and appends them to `out`.
-    ///
-    /// `spare` lends buffers of earlier blocks; nothing is added to it.
-    fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()>;
-
-    /// One whole column, text included.
-    fn series(&self, at: usize) -> Result<SeriesValues> {
-        numbers(self, at)
-    }
-
-    /// Most bytes that a column takes as `read` delivers it.
-    fn column_bytes(&self) -> u64;
-
-    /// Bytes that reading every column once reads.
-    fn scan_bytes(&self) -> u64;
 
     /// Changes when the data do: size, time and header.
     fn fingerprint(&self) -> u64;
@@ -54,15 +35,32 @@ pub(crate) trait Table: Send + Sync {
     }
 }
 
+/// A table of which any column can be read by position.
+pub(crate) trait Table: Schema + Send + Sync {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+
+    /// Reads the columns at the positions `at`, numbers only, and appends them to `out`.
+    ///
+    /// `spare` lends buffers of earlier blocks; nothing is added to it.
+    fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()>;
+
+    /// One whole column, text included.
+    fn series(&self, at: usize) -> Result<SeriesValues> {
+        numbers(self, at)
+    }
+
+    /// Most bytes that a column takes as `read` delivers it.
+    fn column_bytes(&self) -> u64;
+
+    /// Bytes that reading every column once reads.
+    fn scan_bytes(&self) -> u64;
+}
+
 /// A numeric column of a table, as a series.
 pub(crate) fn numbers<T: Table + ?Sized>(table: &T, at: usize) -> Result<SeriesValues> {
     let column = &table.columns()[at];
-    if let ColumnKind::Other(kind) = &column.kind {
-        return Err(Error::Unsupported(format!(
-            "column {:?} is of type {kind}, which is neither a number nor text",
-            column.name
-        )));
-    }
+    column.readable()?;
     let (mut spare, mut out) = (ColumnBlock::new(1), Vec::with_capacity(1));
     table.read(&[at], &mut spare, &mut out)?;
     let mut values = vec![0.0; table.rows()];

@@ -13,8 +13,8 @@ use keepnet::{ColumnBlock, Error, Result};
 
 use crate::formats::arrow::rows::step;
 use crate::formats::chunk::{Chunk, ChunkReader, ChunkValues};
-use crate::formats::table::Table;
-use crate::input::dataset::ColumnKind;
+use crate::formats::table::{Schema, Table};
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::input::series::SeriesValues;
 use crate::memory::Charge;
 use crate::store::{Place, Spill};
@@ -24,7 +24,7 @@ const WIDTH: u64 = 64;
 
 pub(super) struct Turned {
     file: Spill,
-    columns: Vec<(String, ColumnKind)>,
+    columns: Vec<ColumnInfo>,
     // Columns without a value, ascending.
     blank: Vec<usize>,
     // Columns that are there, and the texts that their codes stand for.
@@ -41,7 +41,7 @@ impl Turned {
     /// named again.
     pub(super) fn new(
         table: &dyn Table,
-        (columns, blank): (Vec<(String, ColumnKind)>, Vec<usize>),
+        (columns, blank): (Vec<ColumnInfo>, Vec<usize>),
         fingerprint: u64,
         described: Charge,
         place: &Place,
@@ -61,7 +61,7 @@ impl Turned {
             blank,
         };
         let mut numbers = Vec::new();
-        for (c, (name, kind)) in columns.iter().enumerate() {
+        for (c, ColumnInfo { name, kind, .. }) in columns.iter().enumerate() {
             if matches!(kind, ColumnKind::Other(_)) {
                 continue;
             }
@@ -123,11 +123,21 @@ impl Turned {
     }
 }
 
-impl ChunkReader for Turned {
-    fn columns(&self) -> &[(String, ColumnKind)] {
+impl Schema for Turned {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.columns
     }
 
+    fn blank(&self, column: usize) -> bool {
+        self.blank.binary_search(&column).is_ok()
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+}
+
+impl ChunkReader for Turned {
     fn next(&mut self) -> Result<Option<Chunk>> {
         let rows = self.step.min(self.rows - self.at);
         if rows == 0 {
@@ -148,14 +158,6 @@ impl ChunkReader for Turned {
         }
         self.at += rows;
         Ok(Some(Chunk { rows, values: ChunkValues::F64(values), texts }))
-    }
-
-    fn blank(&self, column: usize) -> bool {
-        self.blank.binary_search(&column).is_ok()
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
     }
 
     fn rows(&self) -> Option<u64> {

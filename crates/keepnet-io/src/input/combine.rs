@@ -1,11 +1,11 @@
-//! Several tables as one: rows below rows, columns beside columns, rows in another order.
+//! Several tables as one: rows below rows, columns side by side, rows in another order.
 
 use std::sync::Arc;
 
-use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
+use keepnet::{ColumnBlock, ColumnData, Numbers, Result};
 
-use crate::formats::table::{Fingerprint, Table};
-use crate::input::dataset::{ColumnInfo, ColumnKind};
+use crate::formats::table::{Fingerprint, Schema, Table};
+use crate::input::schema::{ColumnInfo, ColumnKind, StackedColumns};
 use crate::input::series::SeriesValues;
 
 /// Tables with the same columns, one below the other.
@@ -13,89 +13,48 @@ pub(crate) struct Stacked {
     tables: Vec<Arc<dyn Table>>,
     // For each table the position of each column, `None` where the file ends before it.
     places: Vec<Vec<Option<usize>>>,
-    columns: Vec<ColumnInfo>,
+    columns: StackedColumns,
     rows: usize,
 }
 
 impl Stacked {
     /// `files` are named in errors; columns come in the order of the first table.
     pub(crate) fn new(tables: Vec<Arc<dyn Table>>, files: &[String]) -> Result<Self> {
-        let mut columns = match tables.iter().all(|t| t.open_ended()) {
-            true => all_indices(&tables),
-            false => tables[0].columns().to_vec(),
-        };
-        // The file that said what each column holds, none while no file had a value.
-        let mut said: Vec<Option<&String>> = vec![None; columns.len()];
-        let mut places = Vec::with_capacity(tables.len());
-        for (table, file) in tables.iter().zip(files) {
-            let by_name: std::collections::HashMap<&str, usize> =
-                table.columns().iter().enumerate().map(|(i, c)| (c.name.as_str(), i)).collect();
-            let mut place = Vec::with_capacity(columns.len());
-            for (column, said) in columns.iter_mut().zip(&mut said) {
-                let at = by_name.get(column.name.as_str()).copied();
-                place.push(at);
-                let Some(at) = at.filter(|at| !table.blank(*at)) else { continue };
-                let kind = &table.columns()[at].kind;
-                let Some(other) = *said else {
-                    (column.kind, *said) = (kind.clone(), Some(file));
-                    continue;
-                };
-                column.kind = common(&column.kind, kind).ok_or_else(|| {
-                    let (name, was, is) = (&column.name, word(&column.kind), word(kind));
-                    Error::Data(format!(
-                        "column {name:?} is {was} in {other} and {is} in {file}; make them one type"
-                    ))
-                })?;
-            }
-            places.push(place);
+        let mut columns = StackedColumns::new(&files[0], &*tables[0]);
+        for (table, file) in tables.iter().zip(files).skip(1) {
+            columns.add(file, &**table)?;
         }
+        let places = tables.iter().map(|table| columns.places(&**table)).collect();
         let rows = tables.iter().map(|t| t.rows()).sum();
         Ok(Self { tables, places, columns, rows })
     }
 }
 
-/// The columns of svm files together: the label, then every index in ascending order.
-fn all_indices(tables: &[Arc<dyn Table>]) -> Vec<ColumnInfo> {
-    let label = tables[0].columns()[0].clone();
-    let mut indices = std::collections::BTreeMap::new();
-    for column in tables.iter().flat_map(|t| &t.columns()[1..]) {
-        let index: u64 = column.name.parse().unwrap_or(u64::MAX);
-        indices.entry(index).or_insert_with(|| column.clone());
+impl Schema for Stacked {
+    fn columns(&self) -> &[ColumnInfo] {
+        self.columns.columns()
     }
-    std::iter::once(label).chain(indices.into_values()).collect()
-}
 
-fn word(kind: &ColumnKind) -> &str {
-    match kind {
-        ColumnKind::Bool => "boolean",
-        ColumnKind::Int | ColumnKind::Float => "a number",
-        ColumnKind::Text => "text",
-        ColumnKind::Other(name) => name,
+    fn blank(&self, at: usize) -> bool {
+        self.columns.blank(at)
     }
-}
 
-fn common(a: &ColumnKind, b: &ColumnKind) -> Option<ColumnKind> {
-    use ColumnKind::{Bool, Float, Int};
-    match (a, b) {
-        (a, b) if a == b => Some(a.clone()),
-        (Bool | Int, Bool | Int) => Some(Int),
-        (Bool | Int | Float, Bool | Int | Float) => Some(Float),
-        _ => None,
+    fn fingerprint(&self) -> u64 {
+        fingerprint(&self.tables, 1)
+    }
+
+    fn labels(&self) -> Vec<usize> {
+        self.columns.labels()
+    }
+
+    fn unnamed(&self) -> bool {
+        self.columns.unnamed()
     }
 }
 
 impl Table for Stacked {
     fn rows(&self) -> usize {
         self.rows
-    }
-
-    fn columns(&self) -> &[ColumnInfo] {
-        &self.columns
-    }
-
-    fn blank(&self, at: usize) -> bool {
-        let mut parts = self.tables.iter().zip(&self.places);
-        parts.all(|(table, places)| places[at].is_some_and(|at| table.blank(at)))
     }
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
@@ -117,8 +76,8 @@ impl Table for Stacked {
     }
 
     fn series(&self, at: usize) -> Result<SeriesValues> {
-        let is_text = self.columns[at].kind == ColumnKind::Text;
-        let mut numbers = (Vec::new(), true, self.columns[at].kind == ColumnKind::Bool);
+        let is_text = self.columns()[at].kind == ColumnKind::Text;
+        let mut numbers = (Vec::new(), true, self.columns()[at].kind == ColumnKind::Bool);
         let mut text = Vec::new();
         for (table, places) in self.tables.iter().zip(&self.places) {
             let part = match places[at] {
@@ -157,18 +116,6 @@ impl Table for Stacked {
 
     fn scan_bytes(&self) -> u64 {
         self.tables.iter().map(|t| t.scan_bytes()).sum()
-    }
-
-    fn fingerprint(&self) -> u64 {
-        fingerprint(&self.tables, 1)
-    }
-
-    fn labels(&self) -> Vec<usize> {
-        self.tables[0].labels()
-    }
-
-    fn unnamed(&self) -> bool {
-        self.tables.iter().all(|t| t.unnamed())
     }
 }
 
@@ -227,14 +174,14 @@ fn below(parts: Vec<ColumnData>, rows: usize, spare: &mut ColumnBlock) -> Column
 }
 
 /// Tables with the same rows, side by side.
-pub(crate) struct Beside {
+pub(crate) struct SideBySide {
     tables: Vec<Arc<dyn Table>>,
     // For each column its table and its place there.
     places: Vec<(u32, u32)>,
     columns: Vec<ColumnInfo>,
 }
 
-impl Beside {
+impl SideBySide {
     /// Columns named in `leave_out` are taken from the first table only.
     pub(crate) fn new(tables: Vec<Arc<dyn Table>>, leave_out: &[String]) -> Self {
         let (mut places, mut columns) = (Vec::new(), Vec::new());
@@ -255,13 +202,25 @@ impl Beside {
     }
 }
 
-impl Table for Beside {
-    fn rows(&self) -> usize {
-        self.tables[0].rows()
-    }
-
+impl Schema for SideBySide {
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
+    }
+
+    fn fingerprint(&self) -> u64 {
+        fingerprint(&self.tables, 2)
+    }
+
+    fn labels(&self) -> Vec<usize> {
+        let all: Vec<Vec<usize>> = self.tables.iter().map(|t| t.labels()).collect();
+        let is_label = |(t, c): &(u32, u32)| all[*t as usize].contains(&(*c as usize));
+        (0..self.places.len()).filter(|i| is_label(&self.places[*i])).collect()
+    }
+}
+
+impl Table for SideBySide {
+    fn rows(&self) -> usize {
+        self.tables[0].rows()
     }
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
@@ -293,16 +252,6 @@ impl Table for Beside {
 
     fn scan_bytes(&self) -> u64 {
         self.tables.iter().map(|t| t.scan_bytes()).sum()
-    }
-
-    fn fingerprint(&self) -> u64 {
-        fingerprint(&self.tables, 2)
-    }
-
-    fn labels(&self) -> Vec<usize> {
-        let all: Vec<Vec<usize>> = self.tables.iter().map(|t| t.labels()).collect();
-        let is_label = |(t, c): &(u32, u32)| all[*t as usize].contains(&(*c as usize));
-        (0..self.places.len()).filter(|i| is_label(&self.places[*i])).collect()
     }
 }
 
@@ -338,34 +287,9 @@ impl Reordered {
     }
 }
 
-impl Table for Reordered {
-    fn rows(&self) -> usize {
-        self.take.len()
-    }
-
+impl Schema for Reordered {
     fn columns(&self) -> &[ColumnInfo] {
         self.table.columns()
-    }
-
-    fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
-        let mut read = Vec::with_capacity(1);
-        for c in at {
-            self.table.read(&[*c], spare, &mut read)?;
-            out.extend(read.drain(..).map(|column| self.column(&column, spare)));
-        }
-        Ok(())
-    }
-
-    fn series(&self, at: usize) -> Result<SeriesValues> {
-        Ok(crate::input::keys::reorder(self.table.series(at)?, &self.take))
-    }
-
-    fn column_bytes(&self) -> u64 {
-        8 * self.take.len() as u64
-    }
-
-    fn scan_bytes(&self) -> u64 {
-        self.table.scan_bytes()
     }
 
     fn fingerprint(&self) -> u64 {
@@ -378,5 +302,32 @@ impl Table for Reordered {
 
     fn unnamed(&self) -> bool {
         self.table.unnamed()
+    }
+}
+
+impl Table for Reordered {
+    fn rows(&self) -> usize {
+        self.take.len()
+    }
+
+    fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
+        let mut read = Vec::with_capacity(1);
+        for c in at {
+            self.table.read(&[*c], spare, &mut read)?;
+            out.extend(read.drain(..).map(|column| self.column(&column, spare)));
+        }
+        Ok(())
+    }
+
+    fn series(&self, at: usize) -> Result<SeriesValues> {
+        Ok(crate::input::join::reorder(self.table.series(at)?, &self.take))
+    }
+
+    fn column_bytes(&self) -> u64 {
+        8 * self.take.len() as u64
+    }
+
+    fn scan_bytes(&self) -> u64 {
+        self.table.scan_bytes()
     }
 }

@@ -1,43 +1,19 @@
 //! Input files, opened and joined into one table.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 
 use keepnet::{Error, Result, RowIds};
 
-use crate::formats::table::Table;
-use crate::input::combine::{Beside, Reordered, Stacked};
-use crate::input::keys::{by_key, matches, row_keys};
+use crate::formats::table::{Schema, Table};
+use crate::input::combine::{Reordered, SideBySide, Stacked};
+use crate::input::features::check_always;
+use crate::input::join::{by_key, matches, row_keys};
 use crate::input::names::{check_unique, unknown};
+use crate::input::resolve::{InputFile, resolve};
+use crate::input::schema::{ColumnInfo, Way, how};
 use crate::store::Place;
-use crate::{Format, OpenOptions, Series, Stack, TableSource};
-
-/// What a column holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// Booleans.
-    Bool,
-    /// Integers.
-    Int,
-    /// Numbers.
-    Float,
-    /// Text.
-    Text,
-    /// Something that is no feature, by the name of its type.
-    Other(String),
-}
-
-/// One column of the input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnInfo {
-    /// Its name.
-    pub name: String,
-    /// What it holds.
-    pub kind: ColumnKind,
-    /// Place of its file in [`Dataset::files`].
-    pub file: u32,
-}
+use crate::{OpenOptions, Series, Stack, TableSource};
 
 /// Input files, opened and joined into one table.
 pub struct Dataset {
@@ -46,6 +22,8 @@ pub struct Dataset {
     pub(crate) options: OpenOptions,
     // Rows of the first file whose key is missing or not in every other file.
     pub(crate) unmatched: Vec<bool>,
+    // Covariates of side files, which no feature may be called like.
+    pub(crate) beside: Vec<String>,
 }
 
 /// Opens paths, globs, or `-` for standard input, and joins them into one table.
@@ -53,17 +31,17 @@ pub struct Dataset {
 /// Files with the same columns stack as rows and files with disjoint columns join side by
 /// side, by position or by [`OpenOptions::key`]; anything else is an error that names both.
 pub fn open(inputs: &[String], options: &OpenOptions) -> Result<Dataset> {
-    let files = resolve(inputs)?;
     let place = Place::new(options);
-    let mut tables = Vec::with_capacity(files.len());
-    for file in &files {
+    let (mut files, mut tables) = (Vec::new(), Vec::new());
+    for InputFile { path, format } in resolve(inputs, options)? {
         place.go_on()?;
-        let table = open_file(file, options, &place)?;
-        rows_fit(table.rows(), &place, !options.key.is_empty()).map_err(|e| e.at(file))?;
+        let table = format.open_table(&path, &place)?;
+        rows_fit(table.rows(), &place, !options.key.is_empty()).map_err(|e| e.at(&path))?;
         tables.push(table);
+        files.push(path);
     }
     let (table, unmatched) = join(tables, &files, options)?;
-    Ok(Dataset { table, files, options: options.clone(), unmatched })
+    Ok(Dataset { table, files, options: options.clone(), unmatched, beside: Vec::new() })
 }
 
 /// Bytes of a row beside the features: its target, weight and place.
@@ -80,54 +58,6 @@ fn rows_fit(rows: usize, place: &Place, keys: bool) -> Result<()> {
     place.meter.take(rows as u64 * bytes, &format!("the target of {rows} rows")).map(drop)
 }
 
-fn open_file(path: &str, options: &OpenOptions, place: &Place) -> Result<Arc<dyn Table>> {
-    let format = match options.format {
-        Some(format) => format,
-        None if path == "-" => {
-            return Err(Error::param("format", "not given", "set for standard input"));
-        }
-        None => {
-            // A missing file is a better message than an unknown extension.
-            std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
-            Format::from_path(path)?
-        }
-    };
-    if path == "-" && !format.info().piped {
-        let name = format.name();
-        return Err(Error::Unsupported(format!(
-            "{name} is read in no fixed order and cannot come from standard input; give a file"
-        )));
-    }
-    format.open_table(path, place)
-}
-
-/// Paths as they are, globs as the sorted files that they match.
-pub(crate) fn resolve(inputs: &[String]) -> Result<Vec<String>> {
-    let mut files = Vec::new();
-    for input in inputs {
-        let is_glob = input.contains(['*', '?', '[']) && !Path::new(input).exists();
-        if !is_glob {
-            files.push(input.clone());
-            continue;
-        }
-        let found = glob::glob(input).map_err(|e| {
-            Error::param("input", format!("{input:?} ({})", e.msg), "a path or glob")
-        })?;
-        let before = files.len();
-        for path in found {
-            let path = path.map_err(|e| Error::io(e.path().display().to_string(), e.into()))?;
-            files.push(path.to_string_lossy().into_owned());
-        }
-        if files.len() == before {
-            return Err(Error::Data(format!("no file matches {input:?}")));
-        }
-    }
-    if files.is_empty() {
-        return Err(Error::param("input", "empty", "at least one file"));
-    }
-    Ok(files)
-}
-
 type Tables = Vec<Arc<dyn Table>>;
 
 fn join(
@@ -138,16 +68,9 @@ fn join(
     if tables.len() == 1 {
         return Ok((tables.remove(0), Vec::new()));
     }
-    let stack = match options.stack {
-        Some(stack) => stack,
-        None => how(&tables, files, &options.key)?,
-    };
-    if stack == Stack::Rows {
-        for (table, file) in tables.iter().zip(files).skip(1) {
-            if !same_columns(&*tables[0], &**table) {
-                return Err(mismatch(&files[0], file, "do not have the same columns"));
-            }
-        }
+    let heads: Vec<(&str, &dyn Schema)> =
+        files.iter().zip(&tables).map(|(file, table)| (file.as_str(), &**table as _)).collect();
+    if how(&heads, options, Way::Columns)? == Stack::Rows {
         return Ok((Arc::new(Stacked::new(tables, files)?), Vec::new()));
     }
     let unmatched = if options.key.is_empty() {
@@ -162,14 +85,14 @@ fn join(
     } else {
         align(&mut tables, files, &options.key)?
     };
-    let beside = Beside::new(tables, &options.key);
-    if let Err(error) = check_unique(beside.columns().iter().map(|c| c.name.as_str())) {
+    let joined = SideBySide::new(tables, &options.key);
+    if let Err(error) = check_unique(joined.columns().iter().map(|c| c.name.as_str())) {
         let Error::Duplicate { name } = &error else { return Err(error) };
-        let mut places = beside.columns().iter().filter(|c| c.name == *name);
+        let mut places = joined.columns().iter().filter(|c| c.name == *name);
         let file = places.nth(1).map_or("", |c| files[c.file as usize].as_str());
         return Err(error.at(file));
     }
-    Ok((Arc::new(beside), unmatched))
+    Ok((Arc::new(joined), unmatched))
 }
 
 /// Puts the rows of the other tables in the order of the first one's keys.
@@ -184,41 +107,6 @@ fn align(tables: &mut Tables, files: &[String], key: &[String]) -> Result<Vec<bo
         *table = Arc::new(Reordered::new(Arc::clone(table), take));
     }
     Ok(unmatched)
-}
-
-fn mismatch(a: &str, b: &str, how: &str) -> Error {
-    Error::Data(format!(
-        "{a} and {b} {how}; files with the same columns stack as rows and files with disjoint \
-         columns join side by side (--stack rows or columns decides)"
-    ))
-}
-
-fn names(table: &dyn Table) -> HashSet<&str> {
-    table.columns().iter().map(|c| c.name.as_str()).collect()
-}
-
-fn same_columns(a: &dyn Table, b: &dyn Table) -> bool {
-    (a.open_ended() && b.open_ended()) || names(a) == names(b)
-}
-
-/// By the columns: the same everywhere, or nowhere twice.
-fn how(tables: &[Arc<dyn Table>], files: &[String], key: &[String]) -> Result<Stack> {
-    let same = |t: &Arc<dyn Table>| same_columns(&*tables[0], &**t);
-    if tables[1..].iter().all(same) {
-        return Ok(Stack::Rows);
-    }
-    let mut seen: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
-    for (t, table) in tables.iter().enumerate().filter(|(_, table)| !table.unnamed()) {
-        for column in table.columns().iter().filter(|c| !key.contains(&c.name)) {
-            if let Some(first) = seen.insert(&column.name, t)
-                && first != t
-            {
-                let some = format!("share some columns ({:?}) but not all", column.name);
-                return Err(mismatch(&files[first], &files[t], &some));
-            }
-        }
-    }
-    Ok(Stack::Columns)
 }
 
 impl Dataset {
@@ -264,22 +152,9 @@ impl Dataset {
 
     /// Every name of `--always` is a feature; a level of a category goes by its column's name.
     pub fn knows(&self, always: &HashSet<String>, not_features: &[String]) -> Result<()> {
-        let known: HashSet<&str> = match always.is_empty() {
-            true => return Ok(()),
-            false => names(&*self.table),
-        };
-        let found =
-            |name: &str| known.contains(name) && !not_features.iter().any(|not| not == name);
-        let parts = |name: &str| {
-            let level = name.split_once('=').is_some_and(|(column, _)| found(column));
-            level || name.strip_suffix(":missing").is_some_and(found)
-        };
-        let mut lost: Vec<_> = always.iter().filter(|name| !found(name) && !parts(name)).collect();
-        lost.sort_unstable();
-        match lost.first() {
-            None => Ok(()),
-            Some(name) => Err(Error::Data(format!("there is no feature {name:?}")).at("--always")),
-        }
+        let names = self.table.columns().iter().map(|c| &c.name);
+        let features = names.filter(|name| !not_features.contains(name));
+        check_always(always, features.map(String::as_str))
     }
 
     /// The features: every column but those named, as the options of [`open`] say.

@@ -6,11 +6,12 @@ use keepnet::{
     ColumnBlock, ColumnData, Error, FeatureId, FeatureSource, RawColumn, Result, RowIds, Walk,
 };
 
+use crate::Categorical;
 use crate::formats::table::{Fingerprint, Table};
 use crate::input::category::{Category, Coded};
-use crate::input::dataset::{ColumnKind, Dataset};
-use crate::input::names::NameSet;
-use crate::{Categorical, OpenOptions};
+use crate::input::dataset::Dataset;
+use crate::input::features::{check_covariates, choose, no_feature};
+use crate::input::schema::{ColumnKind, Way};
 
 /// One feature: a column of numbers, a coded column of text, or one of its levels.
 #[derive(Clone, Copy)]
@@ -55,13 +56,19 @@ impl TableSource {
         not_features: &[String],
         ids: Option<RowIds>,
     ) -> Result<Self> {
-        let Dataset { table, files, options, .. } = dataset;
-        let chosen = choose(&*table, &files, &options, not_features)?;
+        let Dataset { table, files, options, beside, .. } = dataset;
+        let labels = table.labels();
+        let columns = table.columns();
+        let taken = |at: usize| labels.contains(&at) || not_features.contains(&columns[at].name);
+        let chosen = choose(columns, &files, &options, taken, Way::Columns)?;
+        let names = chosen.iter().map(|at| columns[*at].name.as_str());
+        check_covariates(beside.iter().map(String::as_str), names)?;
         let (mut items, mut categories) = (Vec::with_capacity(chosen.len()), Vec::new());
         let (mut print, mut integral) = (Fingerprint::new(), true);
         print.number(table.fingerprint());
         for (index, column) in chosen.into_iter().enumerate() {
-            let info = &table.columns()[column as usize];
+            let info = &table.columns()[column];
+            let column = column as u32;
             print.number(u64::from(column));
             integral &= info.kind != ColumnKind::Float;
             let item = Item { column, index: index as u32, level: None, category: u32::MAX };
@@ -82,8 +89,7 @@ impl TableSource {
             categories.push(category);
         }
         if items.is_empty() {
-            let none = Error::Data("no column of the input is a feature".into());
-            return Err(none.at(files.join(", ")));
+            return Err(no_feature(&files));
         }
         let fingerprint = print.finish();
         let shared = Shared { table, files, ids, items, categories, fingerprint, integral };
@@ -108,56 +114,6 @@ impl TableSource {
         };
         Ok(RawColumn { id: item.id(), name, source: info.file, data })
     }
-}
-
-/// The columns that are features; an error for one that cannot be.
-fn choose(
-    table: &dyn Table,
-    files: &[String],
-    options: &OpenOptions,
-    not_features: &[String],
-) -> Result<Vec<u32>> {
-    let wanted = NameSet::new(&options.columns, "columns")?;
-    let unwanted = NameSet::new(&options.exclude, "exclude")?;
-    if !wanted.is_empty() || !unwanted.is_empty() {
-        let known = table.columns().iter().map(|c| c.name.as_str()).collect();
-        wanted.check_known(&known).map_err(|e| e.at("--columns"))?;
-        unwanted.check_known(&known).map_err(|e| e.at("--exclude"))?;
-    }
-    // A handful each: looking through them is quicker than a hash a column.
-    let not: Vec<&str> = not_features.iter().chain(&options.key).map(String::as_str).collect();
-    let labels = table.labels();
-    let mut chosen = Vec::with_capacity(table.columns().len());
-    for (at, column) in table.columns().iter().enumerate() {
-        let name = column.name.as_str();
-        let left_out = labels.contains(&at)
-            || not.contains(&name)
-            || (!wanted.is_empty() && !wanted.contains(name))
-            || (!unwanted.is_empty() && unwanted.contains(name));
-        if left_out {
-            continue;
-        }
-        let file = &files[column.file as usize];
-        match (&column.kind, options.categorical) {
-            (ColumnKind::Text | ColumnKind::Other(_), Categorical::Skip) => {}
-            (ColumnKind::Text, Categorical::Refuse) => {
-                return Err(Error::Data(format!(
-                    "column {name:?} is text and no feature as it stands; choose --categorical \
-                     skip, codes or onehot, or --exclude {name:?}"
-                ))
-                .at(file));
-            }
-            (ColumnKind::Other(kind), _) => {
-                return Err(Error::Data(format!(
-                    "column {name:?} is of type {kind} and no feature; leave it out with \
-                     --exclude {name:?} or --categorical skip"
-                ))
-                .at(file));
-            }
-            _ => chosen.push(at as u32),
-        }
-    }
-    Ok(chosen)
 }
 
 impl FeatureSource for TableSource {

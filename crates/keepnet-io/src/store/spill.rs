@@ -57,6 +57,17 @@ impl Place {
         (self.memory / (8 * threads).max(64)).clamp(1 << 12, 8 << 20) as usize
     }
 
+    /// Room for the `bytes` that a text becomes, where it is longer than a chunk.
+    pub(crate) fn long(
+        &self,
+        text: &[u8],
+        bytes: impl FnOnce() -> u64,
+        what: &str,
+    ) -> Result<Charge> {
+        let bytes = if text.len() > 2 * self.chunk() { bytes() } else { 0 };
+        self.meter.take(bytes, what)
+    }
+
     /// Whether reading may go on.
     pub(crate) fn go_on(&self) -> Result<()> {
         self.check.as_ref().map_or(Ok(()), Check::ask)

@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
 
 use crate::formats::growing::{finish, push_integers};
-use crate::input::dataset::ColumnKind;
+use crate::input::schema::ColumnKind;
 use crate::memory::Charge;
 
 /// What an Arrow type holds.

@@ -13,7 +13,7 @@ use keepnet::Result;
 use crate::formats::arrow::column::kind;
 use crate::formats::arrow::message::{Layout, Place, damaged, message, walk};
 use crate::guard::guarded;
-use crate::input::dataset::ColumnKind;
+use crate::input::schema::ColumnKind;
 use crate::mapped::Contents;
 use crate::memory::Meter;
 

@@ -14,10 +14,10 @@ use crate::formats::arrow::column::{as_text, blank, kind, widened};
 use crate::formats::arrow::file::{Batches, Dictionaries, decode, dictionary, no_values, rows_of};
 use crate::formats::arrow::message::{damaged, lead, message};
 use crate::formats::chunk::{Chunk, ChunkReader, ChunkValues};
-use crate::formats::table::Fingerprint;
+use crate::formats::table::{Fingerprint, Schema};
 use crate::guard::guarded;
-use crate::input::dataset::ColumnKind;
 use crate::input::names::check_unique;
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::mapped::Contents;
 use crate::memory::Charge;
 use crate::store::Place;
@@ -36,7 +36,7 @@ pub(crate) fn step(columns: usize, place: &Place) -> usize {
 struct Ipc {
     source: Source,
     schema: SchemaRef,
-    columns: Vec<(String, ColumnKind)>,
+    columns: Vec<ColumnInfo>,
     // Columns that are decoded.
     known: Vec<usize>,
     dictionaries: Dictionaries,
@@ -72,15 +72,18 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
         (Source::File { batches, at: 0 }, schema)
     };
     let _described = place.row_columns(schema.fields().len() as u64)?;
-    let columns: Vec<(String, ColumnKind)> =
-        schema.fields().iter().map(|f| (f.name().clone(), kind(f.data_type()))).collect();
-    check_unique(columns.iter().map(|c| c.0.as_str()))?;
-    columns.iter().for_each(|(name, _)| print.bytes(name.as_bytes()));
+    let columns: Vec<ColumnInfo> = schema
+        .fields()
+        .iter()
+        .map(|f| ColumnInfo::of((f.name().clone(), kind(f.data_type()))))
+        .collect();
+    check_unique(columns.iter().map(|c| c.name.as_str()))?;
+    columns.iter().for_each(|c| print.bytes(c.name.as_bytes()));
     if schema.fields().iter().all(|f| blank(f.data_type())) {
         // Such a file can claim any number of rows at no cost.
         return Err(Error::Data("no column of the file has a value".into()));
     }
-    let known = |c: &usize| !matches!(columns[*c].1, ColumnKind::Other(_));
+    let known = |c: &usize| !matches!(columns[*c].kind, ColumnKind::Other(_));
     let known: Vec<usize> = (0..columns.len()).filter(known).collect();
     let (dictionaries, current) = (no_values(&schema, &known), None);
     let (place, fingerprint) = (place.clone(), print.finish());
@@ -207,11 +210,21 @@ impl Ipc {
     }
 }
 
-impl ChunkReader for Ipc {
-    fn columns(&self) -> &[(String, ColumnKind)] {
+impl Schema for Ipc {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.columns
     }
 
+    fn blank(&self, column: usize) -> bool {
+        blank(self.schema.field(column).data_type())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+}
+
+impl ChunkReader for Ipc {
     fn next(&mut self) -> Result<Option<Chunk>> {
         loop {
             if let Some((batch, done, _)) = &mut self.current
@@ -235,14 +248,6 @@ impl ChunkReader for Ipc {
         }
     }
 
-    fn blank(&self, column: usize) -> bool {
-        blank(self.schema.field(column).data_type())
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
     fn rows(&self) -> Option<u64> {
         match &self.source {
             Source::File { batches, .. } => Some(batches.rows as u64),
@@ -259,7 +264,7 @@ impl ChunkReader for Ipc {
 pub(crate) fn chunk(
     batch: &RecordBatch,
     at: &[usize],
-    columns: &[(String, ColumnKind)],
+    columns: &[ColumnInfo],
     place: &Place,
 ) -> Result<Chunk> {
     let mut held = place.meter.take(0, "")?;
@@ -268,7 +273,7 @@ pub(crate) fn chunk(
     let mut texts = vec![Vec::new(); p];
     let mut spare = ColumnBlock::new(1);
     for (c, array) in at.iter().copied().zip(batch.columns()) {
-        match columns[c].1 {
+        match columns[c].kind {
             ColumnKind::Text => {
                 let mut list = Vec::new();
                 guarded(|| as_text(array.as_ref(), &mut list, &mut held))?;

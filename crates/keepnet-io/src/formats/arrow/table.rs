@@ -16,10 +16,10 @@ use keepnet::{ColumnBlock, ColumnData, Error, Result};
 use crate::Reading;
 use crate::formats::arrow::column::{as_text, blank, kind, widened};
 use crate::formats::arrow::file::Batches;
-use crate::formats::table::{Fingerprint, Table, numbers};
+use crate::formats::table::{Fingerprint, Schema, Table, numbers};
 use crate::guard::guarded;
-use crate::input::dataset::{ColumnInfo, ColumnKind};
 use crate::input::names::check_unique;
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::input::series::SeriesValues;
 use crate::mapped::Contents;
 use crate::memory::Charge;
@@ -35,17 +35,17 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
     let mut print = Fingerprint::new();
     if path == "-" {
         let contents = standard_input(place, &mut print)?;
-        return open_contents(contents, print, place).map_err(|e| e.at(path));
+        return open_contents(contents, print, place);
     }
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let meta = file.metadata().map_err(|e| Error::io(path, e))?;
     if meta.len() == 0 {
-        return Err(Error::Data("the file is empty".into()).at(path));
+        return Err(Error::Data("the file is empty".into()));
     }
     print.file(&meta);
     let contents =
         Contents::new(file, meta.len(), place.reading).map_err(|e| Error::io(path, e))?;
-    open_contents(contents, print, place).map_err(|e| e.at(path))
+    open_contents(contents, print, place)
 }
 
 /// Standard input, in a temporary file that nobody else can shorten.
@@ -157,17 +157,23 @@ impl Arrow {
     }
 }
 
-impl Table for Arrow {
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
+impl Schema for Arrow {
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
     }
 
     fn blank(&self, at: usize) -> bool {
         blank(self.batches.schema.field(at).data_type())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+}
+
+impl Table for Arrow {
+    fn rows(&self) -> usize {
+        self.rows
     }
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
@@ -212,9 +218,5 @@ impl Table for Arrow {
 
     fn scan_bytes(&self) -> u64 {
         self.bytes
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
     }
 }

@@ -1,5 +1,6 @@
 //! Comma and tab separated values.
 
+pub(crate) mod head;
 pub(crate) mod parse;
 pub(crate) mod rows;
 pub(crate) mod sink;

@@ -3,11 +3,12 @@
 use keepnet::{Error, Result};
 
 use crate::formats::chunk::{CHUNK, Chunk, ChunkReader, ChunkValues};
+use crate::formats::csv::head::{Head, no_rows};
 use crate::formats::csv::parse::{Kind, Shape, parse};
 use crate::formats::feed::Feed;
+use crate::formats::table::Schema;
 use crate::formats::text::count_lines;
-use crate::input::dataset::ColumnKind;
-use crate::input::names::check_unique;
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::memory::Charge;
 use crate::store::Place;
 
@@ -16,9 +17,8 @@ struct Csv {
     separator: u8,
     names: Vec<String>,
     kinds: Vec<Kind>,
-    columns: Vec<(String, ColumnKind)>,
-    // Text already read while the head was looked at.
-    waiting: Option<Vec<u8>>,
+    columns: Vec<ColumnInfo>,
+    unnamed: bool,
     line: u64,
     place: Place,
     _described: Charge,
@@ -27,77 +27,64 @@ struct Csv {
 pub(crate) fn open(path: &str, separator: u8, place: &Place) -> Result<Box<dyn ChunkReader>> {
     let mut feed = Feed::open(path, true, place)?;
     let mut text = feed.head(2)?;
-    let blank = text.iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
-    let mut line = 1 + count_lines(&text[..blank]);
-    text.drain(..blank);
-    if text.is_empty() {
-        return Err(Error::Data("the file has no rows".into()));
-    }
-    let shape = Shape { separator, kinds: &[], names: &[] };
-    let _described = place.row_columns(shape.width(&text))?;
     let _work = work(&text, separator, place)?;
-    let (fields, used) = shape.fields(&text);
-    let kinds: Vec<_> = fields.iter().map(|field| Kind::of(field)).collect();
-    let unnamed = kinds.contains(&Some(Kind::Number))
-        && kinds.iter().all(|kind| matches!(kind, None | Some(Kind::Number)));
-    let names: Vec<String> = match unnamed {
-        true => (0..fields.len()).map(|j| format!("f{j}")).collect(),
-        false => {
-            let name = |(j, field): (usize, String)| match field.is_empty() {
-                true => format!("column{j}"),
-                false => field,
-            };
-            fields.into_iter().enumerate().map(name).collect()
-        }
-    };
-    if !unnamed {
-        line += count_lines(&text[..used]);
-        text.drain(..used);
-    }
-    check_unique(names.iter().map(String::as_str))?;
+    let head = Head::take(&mut text, separator, |columns| place.row_columns(columns))?;
+    let Head { names, unnamed, line, described: _described } = head;
     // What the first rows hold settles what the columns hold.
     let kinds = vec![Kind::Unknown; names.len()];
     let first = parse(&text, &Shape { separator, kinds: &kinds, names: &names });
-    let kinds = first.map_err(|bad| bad.at(line))?.kinds;
+    let first = first.map_err(|bad| bad.at(line))?;
+    if first.values.is_empty() && path != "-" {
+        return Err(no_rows());
+    }
+    let kinds = first.kinds;
     let kind = |kind: &Kind| match kind {
         Kind::Text => ColumnKind::Text,
         Kind::Bool => ColumnKind::Bool,
         Kind::Number | Kind::Unknown => ColumnKind::Float,
     };
-    let columns = names.iter().cloned().zip(kinds.iter().map(kind)).collect();
-    let (waiting, place) = (Some(text), place.clone());
-    Ok(Box::new(Csv { feed, separator, names, kinds, columns, waiting, line, place, _described }))
+    let columns = names.iter().cloned().zip(kinds.iter().map(kind)).map(ColumnInfo::of).collect();
+    feed.put_back(text);
+    let place = place.clone();
+    Ok(Box::new(Csv { feed, separator, names, kinds, columns, unnamed, line, place, _described }))
 }
 
-/// Room for the numbers of a text, where it is longer than a chunk.
-fn work(text: &[u8], separator: u8, place: &Place) -> Result<Option<Charge>> {
-    if text.len() <= 2 * place.chunk() {
-        return Ok(None);
-    }
+/// Room for the numbers of a long text.
+fn work(text: &[u8], separator: u8, place: &Place) -> Result<Charge> {
     let shape = Shape { separator, kinds: &[], names: &[] };
-    place.meter.take(shape.work(text), "the numbers of a long line").map(Some)
+    place.long(text, || shape.work(text), "the numbers of a long line")
 }
 
 impl Csv {
     /// Whether the head said that a column is text.
     fn is_text(&self, column: usize) -> bool {
-        self.columns[column].1 == ColumnKind::Text
+        self.columns[column].kind == ColumnKind::Text
+    }
+}
+
+impl Schema for Csv {
+    fn columns(&self) -> &[ColumnInfo] {
+        &self.columns
+    }
+
+    fn blank(&self, column: usize) -> bool {
+        self.kinds[column] == Kind::Unknown
+    }
+
+    fn unnamed(&self) -> bool {
+        self.unnamed
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut print = self.feed.fingerprint();
+        self.names.iter().for_each(|name| print.bytes(name.as_bytes()));
+        print.finish()
     }
 }
 
 impl ChunkReader for Csv {
-    fn columns(&self) -> &[(String, ColumnKind)] {
-        &self.columns
-    }
-
     fn next(&mut self) -> Result<Option<Chunk>> {
-        let text = match self.waiting.take() {
-            Some(text) => text,
-            None => match self.feed.next()? {
-                Some(text) => text,
-                None => return Ok(None),
-            },
-        };
+        let Some(text) = self.feed.next()? else { return Ok(None) };
         let _work = work(&text, self.separator, &self.place)?;
         let shape = Shape { separator: self.separator, kinds: &self.kinds, names: &self.names };
         let parsed = parse(&text, &shape).map_err(|bad| bad.at(self.line))?;
@@ -116,16 +103,6 @@ impl ChunkReader for Csv {
         let rows = parsed.values.len() / self.names.len();
         let values = ChunkValues::F64(parsed.values);
         Ok(Some(Chunk { rows, values, texts: parsed.texts }))
-    }
-
-    fn blank(&self, column: usize) -> bool {
-        self.kinds[column] == Kind::Unknown
-    }
-
-    fn fingerprint(&self) -> u64 {
-        let mut print = self.feed.fingerprint();
-        self.names.iter().for_each(|name| print.bytes(name.as_bytes()));
-        print.finish()
     }
 
     fn bytes(&self) -> u64 {

@@ -9,21 +9,21 @@
 
 use std::sync::Arc;
 
-use keepnet::{Error, Result};
+use keepnet::Result;
 use rayon::prelude::*;
 
+use crate::formats::csv::head::{Head, no_rows};
 use crate::formats::csv::parse::{Kind, Parsed, Shape, parse};
 use crate::formats::row_table::{Levels, RowTable};
 use crate::formats::table::Table;
 use crate::formats::text::{TextInput, count_lines};
-use crate::input::dataset::{ColumnInfo, ColumnKind};
-use crate::input::names::check_unique;
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::memory::Charge;
 use crate::store::{DenseBuilder, DenseStore, Place, Tile};
 
 /// Reads and transposes a file of values separated by `separator`.
 pub(crate) fn open(path: &str, separator: u8, place: &Place) -> Result<Arc<dyn Table>> {
-    Reader::new(path, separator, place)?.read().map_err(|e| e.at(path))
+    Reader::new(path, separator, place)?.read()
 }
 
 struct Reader {
@@ -51,8 +51,7 @@ impl Reader {
     }
 
     fn read(mut self) -> Result<Arc<dyn Table>> {
-        let empty = || Error::Data("the file has no rows".into());
-        let mut first = self.input.next()?.ok_or_else(empty)?;
+        let mut first = self.input.next()?.ok_or_else(no_rows)?;
         self.header(&mut first)?;
         let mut builder = DenseBuilder::new(self.place.clone());
         // The first chunk alone: it settles what nearly every column holds.
@@ -72,36 +71,18 @@ impl Reader {
         }
         let store = builder.finish();
         if store.rows() == 0 {
-            return Err(empty());
+            return Err(no_rows());
         }
         Ok(Arc::new(self.table(store)))
     }
 
     /// Takes the header off the first chunk, or makes names where there is none.
     fn header(&mut self, text: &mut Vec<u8>) -> Result<()> {
-        let blank = text.iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
-        self.line += count_lines(&text[..blank]);
-        text.drain(..blank);
-        let shape = Shape { separator: self.separator, kinds: &[], names: &[] };
-        self.described = Some(self.place.columns(shape.width(text))?);
-        let (fields, used) = shape.fields(text);
-        let kinds: Vec<_> = fields.iter().map(|field| Kind::of(field)).collect();
-        self.unnamed = kinds.contains(&Some(Kind::Number))
-            && kinds.iter().all(|kind| matches!(kind, None | Some(Kind::Number)));
-        if self.unnamed {
-            self.names = (0..fields.len()).map(|j| format!("f{j}")).collect();
-        } else {
-            let name = |(j, field): (usize, String)| match field.is_empty() {
-                true => format!("column{j}"),
-                false => field,
-            };
-            self.names = fields.into_iter().enumerate().map(name).collect();
-            self.line += count_lines(&text[..used]);
-            text.drain(..used);
-        }
-        check_unique(self.names.iter().map(String::as_str))?;
-        self.kinds = vec![Kind::Unknown; self.names.len()];
-        self.levels = self.names.iter().map(|_| Levels::default()).collect();
+        let head = Head::take(text, self.separator, |columns| self.place.columns(columns))?;
+        self.kinds = vec![Kind::Unknown; head.names.len()];
+        self.levels = head.names.iter().map(|_| Levels::default()).collect();
+        (self.names, self.unnamed, self.line) = (head.names, head.unnamed, head.line);
+        self.described = Some(head.described);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! A JSON object a line.
 
+mod keys;
 pub(crate) mod rows;
 pub(crate) mod sink;
 pub(crate) mod table;

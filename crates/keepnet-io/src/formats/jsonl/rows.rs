@@ -1,153 +1,119 @@
-//! JSON lines, row by row: the keys of the first line are the columns, and the first values that
-//! are not null in the first rows say what they hold.
+//! JSON lines, row by row.
+//!
+//! The keys must be known before the first row, so a file is gone through once for them, and has
+//! the columns that it has as a table. On standard input the first line names the columns, and the
+//! first values that are not null in the first rows say what they hold.
 
 use std::collections::HashMap;
 
 use keepnet::{Error, Result};
-use serde_json::Value;
 
+use super::keys::{Cell, ENTRY, Keys, Kind};
 use crate::formats::chunk::{CHUNK, Chunk, ChunkReader, ChunkValues};
 use crate::formats::feed::Feed;
-use crate::formats::jsonl::table::{ENTRY, Row};
-use crate::input::dataset::ColumnKind;
-use crate::input::names::check_unique;
+use crate::formats::table::Schema;
+use crate::input::schema::ColumnInfo;
 use crate::memory::Charge;
 use crate::store::Place;
 
 struct Jsonl {
     feed: Feed,
-    columns: Vec<(String, ColumnKind)>,
-    place: HashMap<String, usize>,
-    /// Columns that are null throughout the first rows.
+    keys: Keys,
+    columns: Vec<ColumnInfo>,
+    // Columns that are null as far as was looked.
     blank: Vec<bool>,
-    waiting: Option<Vec<u8>>,
     line: u64,
-    limits: Place,
+    place: Place,
     _described: Charge,
 }
 
-pub(crate) fn open(path: &str, limits: &Place) -> Result<Box<dyn ChunkReader>> {
-    let mut feed = Feed::open(path, false, limits)?;
-    let text = feed.head(1)?;
-    let _work = work(&text, limits)?;
+pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
+    let mut feed = Feed::open(path, false, place)?;
+    let mut keys = Keys::new(place)?;
+    if path == "-" {
+        let text = feed.head(1)?;
+        head(&mut keys, &text, place)?;
+        feed.put_back(text);
+    } else {
+        let mut line = 0;
+        while let Some(text) = feed.next()? {
+            let _work = work(&text, place)?;
+            keys.lines(&text, &mut line, &mut (), |(), _, _| Ok(()), |(), _| Ok(()))?;
+        }
+        feed = Feed::open(path, false, place)?;
+    }
+    if keys.list.is_empty() {
+        return Err(Error::Data("the file has no rows".into()));
+    }
+    keys.closed = true;
+    let _described = place.row_columns(keys.list.len() as u64)?;
+    let blank = keys.list.iter().map(|(_, kind)| kind.is_none()).collect();
+    // Places in a list of texts must not be taken for numbers later.
+    let settle = |(name, kind): &mut (String, Option<Kind>)| {
+        let kind = kind.get_or_insert(Kind::Number);
+        ColumnInfo::of((name.clone(), kind.column()))
+    };
+    let columns = keys.list.iter_mut().map(settle).collect();
+    let place = place.clone();
+    Ok(Box::new(Jsonl { feed, keys, columns, blank, line: 0, place, _described }))
+}
+
+/// Takes the keys of the first line; the lines after it that can be read say what those hold that
+/// are null in it. A line that cannot be read is reported when its turn comes.
+fn head(keys: &mut Keys, text: &[u8], place: &Place) -> Result<()> {
+    let _work = work(text, place)?;
     let mut lines = text.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let first = lines.next().ok_or_else(|| Error::Data("the file has no rows".into()))?;
-    let first = object(first).map_err(|what| Error::Data(format!("line 1: {what}")))?;
-    let _described = limits.row_columns(first.len() as u64)?;
-    let mut kinds: Vec<_> = first.iter().map(|(_, value)| kind(value)).collect();
-    check_unique(first.iter().map(|(name, _)| name.as_str()))?;
-    let place: HashMap<String, usize> =
-        first.iter().enumerate().map(|(c, (name, _))| (name.clone(), c)).collect();
-    // A line that cannot be read is reported when its turn comes.
-    while kinds.contains(&None)
-        && let Some(Ok(row)) = lines.next().map(object)
-    {
-        for (name, value) in &row {
-            if let Some(known) = place.get(name).map(|c| &mut kinds[*c]).filter(|k| k.is_none()) {
-                *known = kind(value);
+    if let Some(first) = lines.next() {
+        let line = |e| Error::Data(format!("line 1: {e}"));
+        keys.line(first, |_, _| Ok(())).map_err(line)?;
+    }
+    keys.closed = true;
+    while keys.list.iter().any(|(_, kind)| kind.is_none())
+        && let Some(line) = lines.next()
+        && keys.line(line, |_, _| Ok(())).is_ok()
+    {}
+    Ok(())
+}
+
+/// Room for the entries of a long text.
+fn work(text: &[u8], place: &Place) -> Result<Charge> {
+    place.long(text, || ENTRY * text.len() as u64, "the entries of a long line")
+}
+
+/// The rows of a chunk under way.
+struct Rows {
+    width: usize,
+    current: Vec<f64>,
+    values: Vec<f64>,
+    texts: Vec<Vec<Box<str>>>,
+    codes: HashMap<(usize, String), usize>,
+}
+
+impl Rows {
+    fn value(&mut self, c: usize, cell: Cell) -> Result<()> {
+        self.current[c] = match cell {
+            Cell::Number(number) => number,
+            Cell::Text(text) => {
+                let next = self.texts[c].len();
+                let code = *self.codes.entry((c, text)).or_insert_with_key(|(c, text)| {
+                    self.texts[*c].push(text.as_str().into());
+                    next
+                });
+                code as f64
             }
-        }
-    }
-    let blank = kinds.iter().map(Option::is_none).collect();
-    let kinds = kinds.into_iter().map(|kind| kind.unwrap_or(ColumnKind::Float));
-    let columns = first.into_iter().map(|(name, _)| name).zip(kinds).collect();
-    let (waiting, line, limits) = (Some(text), 0, limits.clone());
-    Ok(Box::new(Jsonl { feed, columns, place, blank, waiting, line, limits, _described }))
-}
-
-/// What a value says of its column; null says nothing.
-fn kind(value: &Value) -> Option<ColumnKind> {
-    match value {
-        Value::Null => None,
-        Value::Bool(_) => Some(ColumnKind::Bool),
-        Value::String(_) => Some(ColumnKind::Text),
-        _ => Some(ColumnKind::Float),
-    }
-}
-
-/// Room for the entries of a text, where it is longer than a chunk.
-fn work(text: &[u8], place: &Place) -> Result<Option<Charge>> {
-    if text.len() <= 2 * place.chunk() {
-        return Ok(None);
-    }
-    place.meter.take(ENTRY * text.len() as u64, "the entries of a long line").map(Some)
-}
-
-fn object(line: &[u8]) -> Result<Vec<(String, Value)>, String> {
-    let Row(entries) = serde_json::from_slice(line).map_err(|e| e.to_string())?;
-    Ok(entries)
-}
-
-impl Jsonl {
-    fn row(
-        &self,
-        line: &[u8],
-        row: &mut [f64],
-        texts: &mut [Vec<Box<str>>],
-        codes: &mut HashMap<(usize, String), usize>,
-    ) -> Result<(), String> {
-        for (key, value) in object(line)? {
-            let c = *self.place.get(&key).ok_or_else(|| {
-                format!("key {key:?} was not in the first line, which names the columns")
-            })?;
-            row[c] = match value {
-                Value::Null => f64::NAN,
-                Value::Bool(_) | Value::Number(_) if self.columns[c].1 == ColumnKind::Text => {
-                    return Err(format!("key {key:?} holds no text, as it did before"));
-                }
-                Value::Bool(b) => f64::from(u8::from(b)),
-                Value::Number(n) => n.as_f64().unwrap_or(f64::NAN),
-                Value::String(s) if self.columns[c].1 == ColumnKind::Text => {
-                    let next = texts[c].len();
-                    let code = *codes.entry((c, s)).or_insert_with_key(|(c, s)| {
-                        texts[*c].push(s.as_str().into());
-                        next
-                    });
-                    code as f64
-                }
-                _ => return Err(format!("key {key:?} holds no number")),
-            };
-        }
+        };
         Ok(())
     }
+
+    fn end_row(&mut self) {
+        self.values.extend_from_slice(&self.current);
+        self.current.fill(f64::NAN);
+    }
 }
 
-impl ChunkReader for Jsonl {
-    fn columns(&self) -> &[(String, ColumnKind)] {
+impl Schema for Jsonl {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.columns
-    }
-
-    fn next(&mut self) -> Result<Option<Chunk>> {
-        let text = match self.waiting.take() {
-            Some(text) => text,
-            None => match self.feed.next()? {
-                Some(text) => text,
-                None => return Ok(None),
-            },
-        };
-        let _work = work(&text, &self.limits)?;
-        let p = self.columns.len();
-        // Each line has a number for every key of the first, whether it names it or not.
-        let lines = memchr::memchr_iter(b'\n', &text).count() as u64 + 1;
-        let bytes = 16 * lines * p as u64;
-        let _numbers = self.limits.meter.take(bytes, "the numbers of some lines")?;
-        let (mut values, mut codes) = (Vec::new(), HashMap::new());
-        let mut texts = vec![Vec::new(); p];
-        for line in text.strip_suffix(b"\n").unwrap_or(&text).split(|b| *b == b'\n') {
-            if text.is_empty() {
-                break;
-            }
-            self.line += 1;
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            let at = values.len();
-            values.resize(at + p, f64::NAN);
-            self.row(line, &mut values[at..], &mut texts, &mut codes)
-                .map_err(|what| Error::Data(format!("line {}: {what}", self.line)))?;
-        }
-        let rows = values.len() / p.max(1);
-        Ok(Some(Chunk { rows, values: ChunkValues::F64(values), texts }))
     }
 
     fn blank(&self, column: usize) -> bool {
@@ -156,11 +122,36 @@ impl ChunkReader for Jsonl {
 
     fn fingerprint(&self) -> u64 {
         let mut print = self.feed.fingerprint();
-        self.columns.iter().for_each(|(name, _)| print.bytes(name.as_bytes()));
+        self.columns.iter().for_each(|column| print.bytes(column.name.as_bytes()));
         print.finish()
+    }
+}
+
+impl ChunkReader for Jsonl {
+    fn next(&mut self) -> Result<Option<Chunk>> {
+        let Some(text) = self.feed.next()? else { return Ok(None) };
+        let _work = work(&text, &self.place)?;
+        let width = self.columns.len();
+        // Each line has a number for every key, whether it names it or not.
+        let lines = memchr::memchr_iter(b'\n', &text).count() as u64 + 1;
+        let bytes = 16 * lines * width as u64;
+        let _numbers = self.place.meter.take(bytes, "the numbers of some lines")?;
+        let mut rows = Rows {
+            width,
+            current: vec![f64::NAN; width],
+            values: Vec::new(),
+            texts: vec![Vec::new(); width],
+            codes: HashMap::new(),
+        };
+        self.keys.lines(&text, &mut self.line, &mut rows, Rows::value, |rows, _| {
+            rows.end_row();
+            Ok(())
+        })?;
+        let Rows { width, values, texts, .. } = rows;
+        Ok(Some(Chunk { rows: values.len() / width, values: ChunkValues::F64(values), texts }))
     }
 
     fn bytes(&self) -> u64 {
-        (1 + ENTRY) * self.limits.chunk().min(CHUNK) as u64
+        (1 + ENTRY) * self.place.chunk().min(CHUNK) as u64
     }
 }

@@ -11,7 +11,7 @@ use std::io::Read;
 
 use keepnet::{Error, Result};
 
-use crate::input::dataset::ColumnKind;
+use crate::input::schema::ColumnKind;
 
 /// What the header says.
 pub(crate) struct Header {

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use crate::formats::npy::header::{Dtype, Header};
 use crate::formats::row_table::RowTable;
-use crate::formats::table::{Fingerprint, Table};
-use crate::input::dataset::{ColumnInfo, ColumnKind};
+use crate::formats::table::{Fingerprint, Schema, Table};
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::mapped::{Contents, Mapped};
 use crate::memory::Charge;
 use crate::store::{DenseBuilder, Place, Tile};
@@ -21,9 +21,9 @@ use crate::store::{DenseBuilder, Place, Tile};
 pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let meta = file.metadata().map_err(|e| Error::io(path, e))?;
-    let header = Header::read(&file).map_err(|e| e.at(path))?;
-    let (rows, columns) = header.rows_columns(meta.len()).map_err(|e| e.at(path))?;
-    let described = place.columns(columns as u64).map_err(|e| e.at(path))?;
+    let header = Header::read(&file)?;
+    let (rows, columns) = header.rows_columns(meta.len())?;
+    let described = place.columns(columns as u64)?;
     let mut print = Fingerprint::new();
     print.file(&meta);
     print.bytes(header.text.as_bytes());
@@ -43,7 +43,7 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
     if header.fortran || columns == 1 || rows == 1 {
         return Ok(Arc::new(array));
     }
-    array.transpose(place).map_err(|e| e.at(path))
+    array.transpose(place)
 }
 
 struct Array {
@@ -154,13 +154,23 @@ impl Array {
     }
 }
 
+impl Schema for Array {
+    fn columns(&self) -> &[ColumnInfo] {
+        &self.columns
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn unnamed(&self) -> bool {
+        true
+    }
+}
+
 impl Table for Array {
     fn rows(&self) -> usize {
         self.rows
-    }
-
-    fn columns(&self) -> &[ColumnInfo] {
-        &self.columns
     }
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
@@ -189,14 +199,6 @@ impl Table for Array {
 
     fn scan_bytes(&self) -> u64 {
         (self.width() * self.columns.len()) as u64
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    fn unnamed(&self) -> bool {
-        true
     }
 }
 

@@ -3,7 +3,7 @@
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::input::dataset::ColumnKind;
+use crate::input::schema::ColumnKind;
 
 /// What a flat column holds.
 pub(crate) fn kind(column: &ColumnDescriptor) -> ColumnKind {

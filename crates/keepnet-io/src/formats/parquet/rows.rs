@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use arrow_schema::{DataType, FieldRef, Fields, Schema};
+use arrow_schema::{DataType, FieldRef, Fields};
 use keepnet::{Bytes, Error, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -23,17 +23,17 @@ use crate::formats::arrow::rows::{chunk, step};
 use crate::formats::chunk::{Chunk, ChunkReader};
 use crate::formats::parquet::page::walk;
 use crate::formats::parquet::table::{damaged, metadata};
-use crate::formats::table::Fingerprint;
+use crate::formats::table::{Fingerprint, Schema};
 use crate::formats::turned::Turned;
 use crate::guard::guarded;
-use crate::input::dataset::ColumnKind;
 use crate::input::names::check_unique;
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::memory::Charge;
 use crate::store::Place;
 
 struct Pages {
     reader: ParquetRecordBatchReader,
-    columns: Vec<(String, ColumnKind)>,
+    columns: Vec<ColumnInfo>,
     // Columns that are decoded.
     known: Vec<usize>,
     // Those without a value, ascending.
@@ -46,11 +46,6 @@ struct Pages {
 }
 
 pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
-    if path == "-" {
-        return Err(Error::Unsupported(
-            "Parquet ends with its index and cannot be read from standard input".into(),
-        ));
-    }
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let meta = file.metadata().map_err(|e| Error::io(path, e))?;
     let mut print = Fingerprint::new();
@@ -70,13 +65,13 @@ fn open_file(
     let fields = arrow.schema().fields();
     let described = 320 * fields.len() as u64 + metadata.memory_size() as u64;
     let described = place.meter.take(described, "the description of the columns")?;
-    let columns: Vec<(String, ColumnKind)> =
-        fields.iter().map(|f| (f.name().clone(), kind(f.data_type()))).collect();
-    check_unique(columns.iter().map(|c| c.0.as_str()))?;
-    columns.iter().for_each(|(name, _)| print.bytes(name.as_bytes()));
+    let columns: Vec<ColumnInfo> =
+        fields.iter().map(|f| ColumnInfo::of((f.name().clone(), kind(f.data_type())))).collect();
+    check_unique(columns.iter().map(|c| c.name.as_str()))?;
+    columns.iter().for_each(|c| print.bytes(c.name.as_bytes()));
     let blank = |c: &usize| blank(fields[*c].data_type());
     let blank: Vec<usize> = (0..columns.len()).filter(blank).collect();
-    let known = |c: &usize| !matches!(columns[*c].1, ColumnKind::Other(_));
+    let known = |c: &usize| !matches!(columns[*c].kind, ColumnKind::Other(_));
     let known: Vec<usize> = (0..columns.len()).filter(known).collect();
     let rows = metadata.file_metadata().num_rows() as u64;
     let batch = step(columns.len(), place);
@@ -132,7 +127,9 @@ fn as_arrow(metadata: &Arc<ParquetMetaData>) -> Result<ArrowReaderMetadata, Parq
     let fields: Fields = noted.schema().fields().iter().map(plain).collect();
     match fields == *noted.schema().fields() {
         true => Ok(noted),
-        false => new(ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields)))),
+        false => {
+            new(ArrowReaderOptions::new().with_schema(Arc::new(arrow_schema::Schema::new(fields))))
+        }
     }
 }
 
@@ -172,18 +169,9 @@ fn pages(file: &File, metadata: &ParquetMetaData, known: &[usize], place: &Place
     Ok(most.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes)))
 }
 
-impl ChunkReader for Pages {
-    fn columns(&self) -> &[(String, ColumnKind)] {
+impl Schema for Pages {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.columns
-    }
-
-    fn next(&mut self) -> Result<Option<Chunk>> {
-        self.place.go_on()?;
-        let batch = guarded(|| {
-            let batch = self.reader.next().transpose();
-            batch.map_err(|e| damaged(&ParquetError::ArrowError(e.to_string())))
-        })?;
-        batch.map(|batch| chunk(&batch, &self.known, &self.columns, &self.place)).transpose()
     }
 
     fn blank(&self, column: usize) -> bool {
@@ -192,6 +180,17 @@ impl ChunkReader for Pages {
 
     fn fingerprint(&self) -> u64 {
         self.fingerprint
+    }
+}
+
+impl ChunkReader for Pages {
+    fn next(&mut self) -> Result<Option<Chunk>> {
+        self.place.go_on()?;
+        let batch = guarded(|| {
+            let batch = self.reader.next().transpose();
+            batch.map_err(|e| damaged(&ParquetError::ArrowError(e.to_string())))
+        })?;
+        batch.map(|batch| chunk(&batch, &self.known, &self.columns, &self.place)).transpose()
     }
 
     fn rows(&self) -> Option<u64> {

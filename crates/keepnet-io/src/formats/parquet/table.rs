@@ -23,10 +23,10 @@ use rayon::prelude::*;
 
 use crate::formats::parquet::column::{Output, Scratch, append, append_text};
 use crate::formats::parquet::kind::{blank, kind};
-use crate::formats::table::{Fingerprint, Table, numbers};
+use crate::formats::table::{Fingerprint, Schema, Table, numbers};
 use crate::guard::{guarded, one_line};
-use crate::input::dataset::{ColumnInfo, ColumnKind};
 use crate::input::names::check_unique;
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::input::series::SeriesValues;
 use crate::memory::{Charge, Meter};
 use crate::store::Place;
@@ -43,7 +43,7 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
     let meta = file.metadata().map_err(|e| Error::io(path, e))?;
     let mut print = Fingerprint::new();
     print.file(&meta);
-    guarded(|| open_file(file, meta.len(), print, place)).map_err(|e| e.at(path))
+    guarded(|| open_file(file, meta.len(), print, place))
 }
 
 /// The metadata of a file, without statistics, checked against the file's length.
@@ -250,17 +250,23 @@ impl ChunkReader for Window {
     }
 }
 
-impl Table for Parquet {
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
+impl Schema for Parquet {
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
     }
 
     fn blank(&self, at: usize) -> bool {
         blank(&self.metadata.file_metadata().schema_descr().column(at))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+}
+
+impl Table for Parquet {
+    fn rows(&self) -> usize {
+        self.rows
     }
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
@@ -309,9 +315,5 @@ impl Table for Parquet {
 
     fn scan_bytes(&self) -> u64 {
         self.bytes
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
     }
 }

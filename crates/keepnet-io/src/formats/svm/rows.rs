@@ -8,16 +8,16 @@ use keepnet::{Error, Result};
 use crate::formats::chunk::{CHUNK, Chunk, ChunkReader, ChunkValues};
 use crate::formats::feed::Feed;
 use crate::formats::svm::table::{ENTRY, LABEL, rows};
+use crate::formats::table::Schema;
 use crate::formats::text::count_lines;
-use crate::input::dataset::ColumnKind;
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::memory::Charge;
 use crate::store::Place;
 
 struct Svm {
     feed: Feed,
-    columns: Vec<(String, ColumnKind)>,
+    columns: Vec<ColumnInfo>,
     base: u32,
-    waiting: Option<Vec<u8>>,
     line: u64,
     pipe: bool,
     place: Place,
@@ -40,10 +40,10 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
         end = found.2.iter().map(|j| j + 1).max().unwrap_or(0).max(end);
         Ok(())
     };
-    let waiting = if pipe {
+    if pipe {
         let text = feed.head(HEAD)?;
         look(&text, 1)?;
-        Some(text)
+        feed.put_back(text);
     } else {
         let mut line = 1;
         while let Some(text) = feed.next()? {
@@ -51,38 +51,44 @@ pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
             line += count_lines(&text);
         }
         feed = Feed::open(path, false, place)?;
-        None
-    };
+    }
     // Rows of nothing but zeros name no feature: they are those of the other files.
     let base = u32::from(least > 0).min(end);
     let _described = place.row_columns(u64::from(end - base))?;
-    let mut columns = vec![(LABEL.to_string(), ColumnKind::Float)];
-    columns.extend((base..end).map(|j| (j.to_string(), ColumnKind::Float)));
+    let names = std::iter::once(LABEL.to_string()).chain((base..end).map(|j| j.to_string()));
+    let columns = names.map(|name| ColumnInfo::of((name, ColumnKind::Float))).collect();
     let (line, place) = (1, place.clone());
-    Ok(Box::new(Svm { feed, columns, base, waiting, line, pipe, place, _described }))
+    Ok(Box::new(Svm { feed, columns, base, line, pipe, place, _described }))
 }
 
-/// Room for the entries of a text, where it is longer than a chunk.
-fn work(text: &[u8], place: &Place) -> Result<Option<Charge>> {
-    if text.len() <= 2 * place.chunk() {
-        return Ok(None);
-    }
-    place.meter.take(ENTRY * text.len() as u64, "the entries of a long line").map(Some)
+/// Room for the entries of a long text.
+fn work(text: &[u8], place: &Place) -> Result<Charge> {
+    place.long(text, || ENTRY * text.len() as u64, "the entries of a long line")
 }
 
-impl ChunkReader for Svm {
-    fn columns(&self) -> &[(String, ColumnKind)] {
+impl Schema for Svm {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.columns
     }
 
+    fn labels(&self) -> Vec<usize> {
+        vec![0]
+    }
+
+    fn open_ended(&self) -> bool {
+        true
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut print = self.feed.fingerprint();
+        print.number(self.columns.len() as u64);
+        print.finish()
+    }
+}
+
+impl ChunkReader for Svm {
     fn next(&mut self) -> Result<Option<Chunk>> {
-        let text = match self.waiting.take() {
-            Some(text) => text,
-            None => match self.feed.next()? {
-                Some(text) => text,
-                None => return Ok(None),
-            },
-        };
+        let Some(text) = self.feed.next()? else { return Ok(None) };
         let _work = work(&text, &self.place)?;
         let (labels, ends, mut index, value) = rows(&text).map_err(|(at, what)| {
             Error::Data(format!("line {}: {what}", self.line + count_lines(&text[..at])))
@@ -99,12 +105,6 @@ impl ChunkReader for Svm {
         let rows = labels.len();
         let values = ChunkValues::Sparse { labels, ends, index, value };
         Ok(Some(Chunk { rows, values, texts: Vec::new() }))
-    }
-
-    fn fingerprint(&self) -> u64 {
-        let mut print = self.feed.fingerprint();
-        print.number(self.columns.len() as u64);
-        print.finish()
     }
 
     fn bytes(&self) -> u64 {

@@ -14,9 +14,9 @@ use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
 use rayon::prelude::*;
 
 use crate::formats::number::{digits, number};
-use crate::formats::table::Table;
+use crate::formats::table::{Schema, Table};
 use crate::formats::text::{TextInput, count_lines};
-use crate::input::dataset::{ColumnInfo, ColumnKind};
+use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::memory::Charge;
 use crate::store::{Piece, Place, SparseBuilder, SparseStore};
 
@@ -29,7 +29,7 @@ pub(crate) const LABEL: &str = "label";
 /// Reads and transposes a svm file.
 pub(crate) fn open(path: &str, place: &Place) -> Result<Arc<dyn Table>> {
     let input = TextInput::open(path, place, place.chunk(), false)?;
-    read(input, place).map_err(|e| e.at(path))
+    read(input, place)
 }
 
 fn read(mut input: TextInput, place: &Place) -> Result<Arc<dyn Table>> {
@@ -199,13 +199,27 @@ struct Svm {
     _labelled: Charge,
 }
 
+impl Schema for Svm {
+    fn columns(&self) -> &[ColumnInfo] {
+        &self.columns
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn labels(&self) -> Vec<usize> {
+        vec![0]
+    }
+
+    fn open_ended(&self) -> bool {
+        true
+    }
+}
+
 impl Table for Svm {
     fn rows(&self) -> usize {
         self.labels.len()
-    }
-
-    fn columns(&self) -> &[ColumnInfo] {
-        &self.columns
     }
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
@@ -231,18 +245,6 @@ impl Table for Svm {
 
     fn scan_bytes(&self) -> u64 {
         self.store.bytes()
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    fn labels(&self) -> Vec<usize> {
-        vec![0]
-    }
-
-    fn open_ended(&self) -> bool {
-        true
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows matched by key.
+//! Rows matched by position or by key.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,36 @@ use keepnet::{Error, Result};
 
 use crate::formats::table::Table;
 use crate::input::names::unknown;
+use crate::input::schema::ColumnInfo;
 use crate::input::series::SeriesValues;
 use crate::memory::{Charge, Meter};
 
 /// From here on neighbouring integers become the same f64: 2^53.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
+/// How rows are matched, as the result says it: `position`, or `key COL`.
+pub(crate) fn matched_by(key: &[String]) -> String {
+    match key.is_empty() {
+        true => "position".into(),
+        false => format!("key {}", key.join(",")),
+    }
+}
+
+/// The places of the columns that make a row's key.
+pub(crate) fn key_places(columns: &[ColumnInfo], key: &[String]) -> Result<Vec<usize>> {
+    let find = |name: &String| {
+        let at = columns.iter().position(|c| c.name == *name);
+        let names = || columns.iter().map(|c| c.name.as_str());
+        at.ok_or_else(|| unknown(name, names()).at("--key"))
+    };
+    key.iter().map(find).collect()
+}
+
 /// The key of each row; `None` where a part of it is missing.
 pub(crate) fn row_keys(table: &dyn Table, key: &[String]) -> Result<Vec<Option<String>>> {
     let mut keys: Vec<Option<String>> = vec![Some(String::new()); table.rows()];
-    for (part, name) in key.iter().enumerate() {
-        let columns = table.columns();
-        let at = columns.iter().position(|c| c.name == *name);
-        let at = at.ok_or_else(|| unknown(name, columns.iter().map(|c| c.name.as_str())))?;
+    let places = key_places(table.columns(), key)?;
+    for (part, (name, at)) in key.iter().zip(places).enumerate() {
         let values = table.series(at)?;
         for (row, key) in keys.iter_mut().enumerate() {
             let Some(text) = key else { continue };
@@ -41,7 +58,7 @@ pub(crate) fn row_keys(table: &dyn Table, key: &[String]) -> Result<Vec<Option<S
 }
 
 /// A number as a part of a key.
-pub(crate) fn key_of_number(value: f64, name: &str, row: u64) -> Result<String> {
+pub(super) fn key_of_number(value: f64, name: &str, row: u64) -> Result<String> {
     if value.abs() < EXACT {
         return Ok(value.to_string());
     }
