@@ -6,7 +6,7 @@ use keepnet::run::{RowDriver, RowMissing, RowOptions};
 use keepnet::{Driver, Error, FeatureSource, Result, Stream, Task};
 use keepnet_io::result::{Rows, Seconds, row_report, row_target, row_warnings};
 use keepnet_io::{
-    Categorical, Format, Joined, OpenOptions, ProblemSpec, Reading, RowSpec, Stack, open_rows,
+    Categorical, Format, Joined, OpenOptions, ProblemSpec, Reading, Stack, open_rows,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -75,6 +75,7 @@ impl Files {
             covar: self.covar.clone(),
             balanced: self.balanced,
             key: self.key.clone(),
+            drop_row: false,
         })
     }
 
@@ -111,8 +112,9 @@ impl Files {
         let start = Instant::now();
         let missing = request.row_missing()?;
         let drop_row = missing == RowMissing::DropRow;
-        let spec = RowSpec { drop_row, ..self.asked(request)?.into() };
+        let spec = ProblemSpec { drop_row, ..self.asked(request)? };
         let mut source = open_rows(&self.inputs, &spec, &self.options(request.memory())?)?;
+        source.knows(&request.always())?;
         let problem = source.problem().clone().keeping(&request.always())?;
         let mut learner = request.learner(&problem)?;
         let classes = problem.classes.len();
@@ -124,7 +126,8 @@ impl Files {
         run.filter.tell(&mut selection);
         let matched_by = source.matched_by().to_string();
         let rows = Rows::joined(&run.counts, &matched_by, source.unmatched()).counted(&run.filter);
-        let mut warnings = rows.notes();
+        let mut warnings = source.notes();
+        warnings.extend(rows.notes());
         warnings.extend(row_warnings(&selection, &run.counts, request.k));
         let total = start.elapsed().as_secs_f64();
         let (read, select) = (run.read.as_secs_f64(), run.learn.as_secs_f64());

@@ -16,7 +16,7 @@ use keepnet::{Budget, ColumnData, Error, Flow, Result, Row, RowBlock, RowLearner
 use keepnet::{RowProblem, SampleSource, Selection};
 use keepnet_bench::{Args, Seconds, load, mib, peak_bytes, reset_peak, timed};
 use keepnet_io::sink::{self, Cells, Columns, Field, FieldKind};
-use keepnet_io::{Format, OpenOptions, RowSpec, open_rows};
+use keepnet_io::{Format, OpenOptions, ProblemSpec, open_rows};
 use rand::RngExt;
 
 /// Bytes that the active set may take in all.
@@ -240,7 +240,7 @@ fn one_file(
         bytes = all.map_err(|e| Error::io("the file", e))?.len();
         read = read.best(time);
         let (time, selection) = timed(|| {
-            let rows = RowSpec { target: "y".into(), ..RowSpec::default() };
+            let rows = ProblemSpec { target: "y".into(), ..ProblemSpec::default() };
             let input = [path.to_string_lossy().into_owned()];
             let mut source = open_rows(&input, &rows, &OpenOptions::default())?;
             learn(&mut source, "olsth", spec, Budget::unlimited())

@@ -7,55 +7,27 @@
 //! A format is one file that implements a small trait (`Table`): rows, columns, any set of
 //! columns by position. Formats that hold rows are transposed once, within a memory limit.
 
-mod arrow;
-mod arrow_column;
-mod arrow_file;
-mod arrow_message;
-mod category;
-mod combine;
-mod csv;
-mod csv_parse;
-mod dataset;
-mod find;
-mod format;
-mod growing;
+mod formats;
 mod guard;
-mod jsonl;
-mod keys;
+mod input;
 mod mapped;
 mod memory;
-mod names;
-mod npy;
-mod npy_header;
-mod number;
-mod options;
-mod parquet;
-mod parquet_column;
-mod parquet_kind;
-mod parquet_page;
 pub mod plan;
-mod problem;
 pub mod result;
-mod row_table;
-pub mod rows;
-mod series;
 pub mod sink;
-mod source;
 mod store;
-mod svm;
 pub mod system;
-mod table;
-mod task;
-mod text;
 
-pub use dataset::{ColumnInfo, ColumnKind, Dataset, open};
-pub use find::named_files;
-pub use format::Format;
-pub use options::{Categorical, Check, MAX_LINE, OpenOptions, Reading, Stack};
-pub use problem::{Joined, ProblemSpec, build_problem};
-pub use rows::{RowSpec, RowStream, open_rows};
-pub use series::{Series, SeriesValues};
-pub use source::TableSource;
+pub use formats::Format;
+pub use input::dataset::{Dataset, open};
+pub use input::options::{Categorical, Check, MAX_LINE, OpenOptions, Reading, Stack};
+pub use input::problem::{Joined, build_problem};
+pub use input::resolve::named_files;
+pub use input::rows::{RowStream, open_rows};
+pub use input::schema::{ColumnInfo, ColumnKind};
+pub use input::series::{Series, SeriesValues};
+pub use input::source::TableSource;
+pub use input::target::ProblemSpec;
 
 /// The parsers by themselves, for the speed example only.
 #[doc(hidden)]
@@ -63,15 +35,16 @@ pub mod speed {
     /// Parses CSV lines of numbers; how many there were.
     #[must_use]
     pub fn csv(text: &[u8], columns: usize) -> usize {
-        let kinds = vec![crate::csv_parse::Kind::Number; columns];
+        let kinds = vec![crate::formats::csv::parse::Kind::Number; columns];
         let names = vec![String::new(); columns];
-        let shape = crate::csv_parse::Shape { separator: b',', kinds: &kinds, names: &names };
-        crate::csv_parse::parse(text, &shape).map_or(0, |parsed| parsed.values.len())
+        let shape =
+            crate::formats::csv::parse::Shape { separator: b',', kinds: &kinds, names: &names };
+        crate::formats::csv::parse::parse(text, &shape).map_or(0, |parsed| parsed.values.len())
     }
 
     /// Parses svm lines; how many there were.
     #[must_use]
     pub fn svm(text: &[u8]) -> usize {
-        crate::svm::lines(text)
+        crate::formats::svm::table::lines(text)
     }
 }

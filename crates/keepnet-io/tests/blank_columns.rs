@@ -13,7 +13,7 @@ use arrow_array::{
 };
 use common::write::write_parquet;
 use common::{Dir, columns};
-use keepnet_io::{Categorical, ColumnKind, OpenOptions, RowSpec, SeriesValues, open};
+use keepnet_io::{Categorical, ColumnKind, OpenOptions, ProblemSpec, SeriesValues, open};
 use parquet::file::properties::WriterProperties;
 
 type Part<'a> = Vec<(&'a str, ArrayRef)>;
@@ -127,7 +127,7 @@ fn types_that_differ_are_refused_with_the_files_that_say_so() {
 
 /// The features of a stream of rows.
 fn rows(paths: &[String]) -> keepnet::Result<Vec<Vec<f64>>> {
-    let spec = RowSpec { target: "y".into(), ..RowSpec::default() };
+    let spec = ProblemSpec { target: "y".into(), ..ProblemSpec::default() };
     common::rows(paths, &spec, &OpenOptions::default())
 }
 

@@ -12,9 +12,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use common::Dir;
 use common::write::{Matrix, everywhere, npy_header, write_parquet};
 use keepnet::{ColumnBlock, FeatureSource, Result, RowBlock, SampleSource};
-use keepnet_io::{
-    Categorical, OpenOptions, ProblemSpec, Reading, RowSpec, build_problem, open, open_rows,
-};
+use keepnet_io::{Categorical, OpenOptions, ProblemSpec, Reading, build_problem, open, open_rows};
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
@@ -46,7 +44,7 @@ fn columns(path: &str, options: &OpenOptions) -> Result<Vec<Vec<f64>>> {
 
 /// Reads every row; how many there are.
 fn rows(path: &str, target: &str, options: &OpenOptions) -> Result<usize> {
-    let spec = RowSpec { target: target.into(), ..Default::default() };
+    let spec = ProblemSpec { target: target.into(), ..Default::default() };
     let mut stream = open_rows(&[path.to_string()], &spec, options)?;
     let (mut block, mut count) = (RowBlock::new(stream.names().len(), 64), 0);
     loop {

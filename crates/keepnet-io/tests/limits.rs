@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use common::write::Matrix;
 use common::{Dir, columns};
 use keepnet::{Error, Result, RowBlock, SampleSource};
-use keepnet_io::{Check, OpenOptions, RowSpec, open, open_rows};
+use keepnet_io::{Check, OpenOptions, ProblemSpec, open, open_rows};
 use parquet::basic::Compression;
 
 const MIB: u64 = 1 << 20;
@@ -21,8 +21,8 @@ fn refusal(path: &str, options: &OpenOptions) -> String {
     open(&[path.to_string()], options).err().expect("it is refused").to_string()
 }
 
-fn row_spec(target: &str) -> RowSpec {
-    RowSpec { target: target.into(), ..Default::default() }
+fn row_spec(target: &str) -> ProblemSpec {
+    ProblemSpec { target: target.into(), ..Default::default() }
 }
 
 fn row_refusal(path: &str, target: &str, options: &OpenOptions) -> String {

@@ -16,7 +16,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use common::write::write_parquet;
 use common::{Dir, columns};
 use keepnet::{RowBlock, SampleSource};
-use keepnet_io::{Categorical, OpenOptions, Reading, RowSpec, SeriesValues, open, open_rows};
+use keepnet_io::{Categorical, OpenOptions, ProblemSpec, Reading, SeriesValues, open, open_rows};
 use parquet::file::properties::WriterProperties;
 
 /// Text as text, as a dictionary and as one with smaller keys, and numbers without a value.
@@ -88,7 +88,7 @@ fn check_columns(paths: &[String], text: &[Option<&str>], codes: &[f64]) {
 
 /// Checks that a stream of rows, text left out, has so many.
 fn check_rows(paths: &[String], rows: usize) {
-    let spec = RowSpec { target: "y".into(), ..RowSpec::default() };
+    let spec = ProblemSpec { target: "y".into(), ..ProblemSpec::default() };
     let options = OpenOptions { categorical: Categorical::Skip, ..OpenOptions::default() };
     let mut source = open_rows(paths, &spec, &options).unwrap();
     let (p, mut seen) = (source.names().len(), 0);

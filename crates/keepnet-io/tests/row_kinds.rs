@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Dir, rows};
-use keepnet_io::{Categorical, OpenOptions, RowSpec};
+use keepnet_io::{Categorical, OpenOptions, ProblemSpec};
 
 /// Every value of the stream by rows, or why it cannot be read.
 fn read(paths: &[String]) -> keepnet::Result<Vec<Vec<f64>>> {
-    let spec = RowSpec { target: "y".into(), ..RowSpec::default() };
+    let spec = ProblemSpec { target: "y".into(), ..ProblemSpec::default() };
     let options = OpenOptions { categorical: Categorical::Skip, ..OpenOptions::default() };
     rows(paths, &spec, &options)
 }
@@ -68,7 +68,7 @@ fn rows_of_nothing_but_zeros_are_a_file_of_svm_text() {
     let dir = Dir::new();
     let zeros = dir.write("zeros.svm", "1.5\n0.5\n");
     let some = dir.write("some.svm", "2 1:3 2:4\n");
-    let read = |paths: &[String]| rows(paths, &RowSpec::default(), &OpenOptions::default());
+    let read = |paths: &[String]| rows(paths, &ProblemSpec::default(), &OpenOptions::default());
     let want = [[0.0, 0.0], [0.0, 0.0], [3.0, 4.0]];
     assert_eq!(read(&[zeros.clone(), some.clone()]).unwrap(), want);
     assert_eq!(read(&[some, zeros.clone()]).unwrap()[1..], want[..2]);

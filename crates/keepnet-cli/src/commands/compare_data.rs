@@ -7,7 +7,7 @@ use keepnet::selection::{Selected, Selection};
 use keepnet::{ColumnBlock, Error, FeatureId, FeatureSource, Result, Task};
 use keepnet_eval::Found;
 use keepnet_eval::splits::Split;
-use keepnet_io::{OpenOptions, ProblemSpec, RowSpec};
+use keepnet_io::{OpenOptions, ProblemSpec};
 
 use crate::flags::CompareArgs;
 
@@ -45,7 +45,7 @@ pub fn datasets(args: &CompareArgs) -> Result<Vec<Named>> {
 }
 
 /// What is asked of the rows, for columns and for rows.
-pub fn specs(args: &CompareArgs, target: &str) -> Result<(ProblemSpec, RowSpec)> {
+pub fn specs(args: &CompareArgs, target: &str) -> Result<(ProblemSpec, ProblemSpec)> {
     let task = match args.task.as_str() {
         "auto" => None,
         "regression" => Some(Task::Regression),
@@ -62,7 +62,7 @@ pub fn specs(args: &CompareArgs, target: &str) -> Result<(ProblemSpec, RowSpec)>
         weight: weight.clone(),
         ..ProblemSpec::default()
     };
-    let rows = RowSpec { target: target.into(), task, weight, ..RowSpec::default() };
+    let rows = ProblemSpec { target: target.into(), task, weight, ..ProblemSpec::default() };
     Ok((columns, rows))
 }
 

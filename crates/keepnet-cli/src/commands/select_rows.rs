@@ -10,7 +10,7 @@ use keepnet::run::TracePoint;
 use keepnet::run::snapshot::Identity;
 use keepnet::run::{RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, RowReport};
 use keepnet::{Error, Flow, Result, RowLearner, RowProblem, SampleSource, Selection};
-use keepnet_io::{OpenOptions, RowSpec, RowStream, open_rows};
+use keepnet_io::{OpenOptions, ProblemSpec, RowStream, open_rows};
 
 use super::{files, rows_outputs as outputs};
 use crate::flags::SelectArgs;
@@ -54,7 +54,6 @@ fn refuse(args: &SelectArgs) -> Result<()> {
     let given = [
         ("scans", args.run.scans.is_some_and(|scans| scans != 1), plain),
         ("order", args.run.order != "given", plain),
-        ("stack", args.input.stack.as_deref() == Some("columns"), plain),
         ("max-missing", args.method.max_missing.is_some(), plain),
         ("min-count", args.method.min_count != 1, plain),
         (
@@ -188,9 +187,11 @@ fn select(
         ..args.input.options(args.run.memory.as_deref())?
     };
     let drop_row = missing == RowMissing::DropRow;
-    let rows = RowSpec { drop_row, ..args.rows.spec(spec.loss, &args.input.key)?.into() };
+    let rows = ProblemSpec { drop_row, ..args.rows.spec(spec.loss, &args.input.key)? };
     let mut source = open_rows(&args.input.inputs, &rows, &options)?;
-    let problem = source.problem().clone().keeping(&args.method.always()?)?;
+    let always = args.method.always()?;
+    source.knows(&always)?;
+    let problem = source.problem().clone().keeping(&always)?;
     let plan = RowPlan::new(args.run.memory()?, &source);
     let budget = plan.budget()?;
     let mut learner = registry::make_rows(method, spec, &problem, budget.clone())?;
@@ -242,7 +243,7 @@ fn select(
     let mut selection = learner.selection()?;
     report.filter.tell(&mut selection);
     signals::enter(Phase::Writing);
-    let joined = source.unmatched();
+    let (joined, notes) = (source.unmatched(), source.notes());
     if let Some(path) = &args.output.averages {
         let saved = averages(learner.as_ref(), &problem, "averages")?;
         atomic::write(path, &saved.to_bytes()?)?;
@@ -253,7 +254,7 @@ fn select(
         atomic::publish(vec![table])?;
     }
     let rows = Rows::joined(&report.counts, source.matched_by(), joined).counted(&report.filter);
-    let shown = Shown { problem: &problem, files: &files, rows, args, start };
+    let shown = Shown { problem: &problem, files: &files, rows, notes, args, start };
     shown.write(&report, selection, &reason, &watch.course.points)?;
     if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
         checkpoint.remove()?;
@@ -322,6 +323,7 @@ struct Shown<'a> {
     problem: &'a RowProblem,
     files: &'a [String],
     rows: Rows,
+    notes: Vec<String>,
     args: &'a SelectArgs,
     start: Instant,
 }
@@ -334,7 +336,8 @@ impl Shown<'_> {
         reason: &str,
         course: &[TracePoint],
     ) -> Result<()> {
-        let mut warnings = self.rows.notes();
+        let mut warnings = self.notes.clone();
+        warnings.extend(self.rows.notes());
         let k = self.args.method.k;
         let said = keepnet_io::result::row_warnings(&selection, &report.counts, k);
         warnings.extend(said.iter().map(|warning| with_flags(warning)));

@@ -55,6 +55,7 @@ impl RowFlags {
             covar: self.covar.clone(),
             balanced,
             key: list(key),
+            drop_row: false,
         })
     }
 }

@@ -8,13 +8,7 @@
 //! Numbers are written so that reading them back gives every bit: f32 where the column is f32,
 //! the shortest decimal of the f64 in text.
 
-mod arrow;
 pub mod events;
-mod jsonl;
-mod npy;
-mod parquet;
-mod svm;
-mod text;
 
 use std::io::Write;
 use std::ops::Range;
@@ -22,6 +16,7 @@ use std::ops::Range;
 use keepnet::{ColumnData, Result};
 
 use crate::Format;
+use crate::formats::{csv::sink as text, parquet::sink as parquet};
 
 /// How the values of a column are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +69,7 @@ pub trait Columns {
 }
 
 /// A file under way.
-trait Sink {
+pub(crate) trait Sink {
     /// Writes the rows that `columns` was started with.
     fn slice(&mut self, rows: usize, columns: &mut dyn Columns) -> Result<()>;
 
@@ -102,17 +97,8 @@ pub fn write(format: Format, out: Output, table: &mut dyn Columns, memory: u64) 
         (Format::Svm, Some(entries)) => 32 * entries / rows.max(1) as u64 + 64,
         _ => width,
     };
-    let mut sink: Box<dyn Sink> = match format {
-        Format::Npy => Box::new(npy::Npy::new(out, rows, fields)?),
-        Format::Parquet => Box::new(parquet::Parquet::new(out, fields)?),
-        Format::Arrow => Box::new(arrow::Arrow::new(out, fields)?),
-        Format::Csv => Box::new(text::Text::new(out, fields, b',')?),
-        Format::Tsv => Box::new(text::Text::new(out, fields, b'\t')?),
-        Format::Svm => Box::new(svm::Svm::new(out)),
-        Format::Jsonl => Box::new(jsonl::Jsonl::new(out, fields)?),
-    };
-    let by_column = matches!(format, Format::Npy | Format::Parquet);
-    let step = match by_column {
+    let mut sink = (format.info().sink)(out, rows, fields)?;
+    let step = match format.info().by_column {
         true => rows.max(1),
         false => (memory / width.max(1)).clamp(1, rows.max(1) as u64) as usize,
     };
@@ -127,7 +113,7 @@ pub fn write(format: Format, out: Output, table: &mut dyn Columns, memory: u64) 
 }
 
 /// Appends a number in the shortest form that reads back as the same f64.
-fn push_number(out: &mut Vec<u8>, value: f64) {
+pub(crate) fn push_number(out: &mut Vec<u8>, value: f64) {
     use std::io::Write as _;
     if value.fract() == 0.0 && value.abs() < 1e15 {
         write!(out, "{value}").expect("memory takes every write");
@@ -138,12 +124,12 @@ fn push_number(out: &mut Vec<u8>, value: f64) {
 }
 
 /// A slice of rows in memory, cell by cell, for formats that hold rows.
-enum Held {
+pub(crate) enum Held {
     Numbers(Vec<f64>),
     Text(Vec<String>),
 }
 
-fn hold(rows: usize, columns: &mut dyn Columns) -> Result<Vec<Held>> {
+pub(crate) fn hold(rows: usize, columns: &mut dyn Columns) -> Result<Vec<Held>> {
     (0..columns.fields().len())
         .map(|_| {
             Ok(match columns.next()? {
@@ -158,7 +144,7 @@ fn hold(rows: usize, columns: &mut dyn Columns) -> Result<Vec<Held>> {
         .collect()
 }
 
-fn write_error(error: std::io::Error) -> keepnet::Error {
+pub(crate) fn write_error(error: std::io::Error) -> keepnet::Error {
     keepnet::Error::io("cannot write", error)
 }
 

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use keepnet::{Error, Result};
 
+use crate::input::options::{Check, MAX_LINE};
 use crate::memory::{self, Charge, Meter};
-use crate::options::{Check, MAX_LINE};
 use crate::{OpenOptions, Reading};
 
 /// What a column takes beside its values: its name, its kind, its place in lists.
@@ -55,6 +55,17 @@ impl Place {
         // A byte of text becomes eleven at most: a number in two bytes, and its transposed copy.
         let threads = rayon::current_num_threads() as u64;
         (self.memory / (8 * threads).max(64)).clamp(1 << 12, 8 << 20) as usize
+    }
+
+    /// Room for the `bytes` that a text becomes, where it is longer than a chunk.
+    pub(crate) fn long(
+        &self,
+        text: &[u8],
+        bytes: impl FnOnce() -> u64,
+        what: &str,
+    ) -> Result<Charge> {
+        let bytes = if text.len() > 2 * self.chunk() { bytes() } else { 0 };
+        self.meter.take(bytes, what)
     }
 
     /// Whether reading may go on.

@@ -4,7 +4,7 @@
 pub mod write;
 
 use keepnet::{ColumnBlock, FeatureSource, RowBlock, SampleSource};
-use keepnet_io::{OpenOptions, RowSpec, open_rows};
+use keepnet_io::{OpenOptions, ProblemSpec, open_rows};
 
 /// A directory that disappears at the end of the test.
 pub struct Dir(tempfile::TempDir);
@@ -53,7 +53,7 @@ pub fn columns_by(source: &mut dyn FeatureSource, width: usize) -> Vec<(u64, Str
 /// Every value of a stream of rows, or why it cannot be read.
 pub fn rows(
     paths: &[String],
-    spec: &RowSpec,
+    spec: &ProblemSpec,
     options: &OpenOptions,
 ) -> keepnet::Result<Vec<Vec<f64>>> {
     let mut source = open_rows(paths, spec, options)?;

@@ -1,0 +1,58 @@
+//! The head of a file of separated values: the names of its columns.
+
+use keepnet::{Error, Result};
+
+use crate::formats::csv::parse::{Kind, Shape};
+use crate::formats::text::count_lines;
+use crate::input::names::check_unique;
+use crate::memory::Charge;
+
+/// What the first line said.
+pub(crate) struct Head {
+    pub(crate) names: Vec<String>,
+    /// Whether the first line holds numbers, so that the names are made up.
+    pub(crate) unnamed: bool,
+    /// The line at which the rows begin, from 1.
+    pub(crate) line: u64,
+    /// What the names take.
+    pub(crate) described: Charge,
+}
+
+impl Head {
+    /// Takes the head off a text; `describe` makes room for so many columns.
+    pub(crate) fn take(
+        text: &mut Vec<u8>,
+        separator: u8,
+        describe: impl FnOnce(u64) -> Result<Charge>,
+    ) -> Result<Self> {
+        let blank = text.iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
+        let mut line = 1 + count_lines(&text[..blank]);
+        text.drain(..blank);
+        if text.is_empty() {
+            return Err(no_rows());
+        }
+        let shape = Shape { separator, kinds: &[], names: &[] };
+        let described = describe(shape.width(text))?;
+        let (fields, used) = shape.fields(text);
+        let kinds: Vec<_> = fields.iter().map(|field| Kind::of(field)).collect();
+        let unnamed = kinds.contains(&Some(Kind::Number))
+            && kinds.iter().all(|kind| matches!(kind, None | Some(Kind::Number)));
+        let name = |(j, field): (usize, String)| match (unnamed, field.is_empty()) {
+            (true, _) => format!("f{j}"),
+            (false, true) => format!("column{j}"),
+            (false, false) => field,
+        };
+        let names: Vec<String> = fields.into_iter().enumerate().map(name).collect();
+        if !unnamed {
+            line += count_lines(&text[..used]);
+            text.drain(..used);
+        }
+        check_unique(names.iter().map(String::as_str))?;
+        Ok(Self { names, unnamed, line, described })
+    }
+}
+
+/// A file without a line after its head.
+pub(crate) fn no_rows() -> Error {
+    Error::Data("the file has no rows".into())
+}

@@ -1,0 +1,19 @@
+//! A JSON object a line.
+
+mod keys;
+pub(crate) mod rows;
+pub(crate) mod sink;
+pub(crate) mod table;
+
+use super::FormatInfo;
+
+pub(super) const FORMAT: FormatInfo = FormatInfo {
+    name: "jsonl",
+    extensions: &["jsonl", "ndjson"],
+    text: true,
+    piped: true,
+    table: table::open,
+    rows: rows::open,
+    sink: |out, _, fields| Ok(Box::new(sink::Jsonl::new(out, fields)?)),
+    by_column: false,
+};

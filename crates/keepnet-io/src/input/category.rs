@@ -1,0 +1,90 @@
+//! Text columns as numbers: a code a level, or a column of zeros and ones for each level.
+
+use std::collections::HashMap;
+
+use keepnet::{ColumnData, Error, Result};
+
+use crate::formats::table::Table;
+use crate::input::series::SeriesValues;
+
+/// The sorted levels of a text column.
+pub(crate) struct Category {
+    levels: Vec<String>,
+}
+
+impl Category {
+    pub(crate) fn new(table: &dyn Table, column: usize) -> Result<Self> {
+        let mut levels: Vec<String> = text(table, column)?.into_iter().flatten().collect();
+        levels.sort_unstable();
+        levels.dedup();
+        Ok(Self { levels })
+    }
+
+    /// Number of levels.
+    pub(crate) fn levels(&self) -> usize {
+        self.levels.len()
+    }
+
+    pub(crate) fn level(&self, at: u32) -> &str {
+        &self.levels[at as usize]
+    }
+
+    /// Reads the column as codes.
+    pub(crate) fn code(&self, table: &dyn Table, column: u32) -> Result<Coded> {
+        let map: HashMap<&str, u32> = self
+            .levels
+            .iter()
+            .enumerate()
+            .map(|(code, level)| (level.as_str(), code as u32))
+            .collect();
+        let code = |value: &Option<String>| match value {
+            None => Ok(u32::MAX),
+            Some(level) => map.get(level.as_str()).copied().ok_or_else(|| {
+                Error::Data(format!("the level {level:?} was not there when the file was opened"))
+            }),
+        };
+        let codes = text(table, column as usize)?.iter().map(code).collect::<Result<_>>()?;
+        Ok(Coded { column, codes })
+    }
+}
+
+fn text(table: &dyn Table, column: usize) -> Result<Vec<Option<String>>> {
+    match table.series(column)? {
+        SeriesValues::Text(values) => Ok(values),
+        SeriesValues::Numbers { .. } => {
+            let name = &table.columns()[column].name;
+            Err(Error::Data(format!("column {name:?} is not text any more")))
+        }
+    }
+}
+
+/// A text column as codes; `u32::MAX` is missing.
+pub(crate) struct Coded {
+    pub(crate) column: u32,
+    codes: Vec<u32>,
+}
+
+impl Coded {
+    /// The codes as one column of numbers.
+    pub(crate) fn numbers(&self) -> ColumnData {
+        let number = |code: &u32| if *code == u32::MAX { f64::NAN } else { f64::from(*code) };
+        ColumnData::dense(self.codes.iter().map(number).collect())
+    }
+
+    /// 1 where the column has that level; bits unless a value is missing.
+    pub(crate) fn indicator(&self, level: u32) -> ColumnData {
+        if self.codes.contains(&u32::MAX) {
+            let number = |code: &u32| match *code {
+                u32::MAX => f64::NAN,
+                code => f64::from(u8::from(code == level)),
+            };
+            return ColumnData::dense(self.codes.iter().map(number).collect());
+        }
+        let rows = self.codes.len();
+        let mut words = vec![0_u64; rows.div_ceil(64)];
+        for (row, code) in self.codes.iter().enumerate() {
+            words[row / 64] |= u64::from(*code == level) << (row % 64);
+        }
+        ColumnData::Bits { rows, words }
+    }
+}

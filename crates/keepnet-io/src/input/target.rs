@@ -1,0 +1,277 @@
+//! Where target, weight, offset and covariates are: one finder for columns and for rows.
+//!
+//! Each is a column of the input or of a side file ([`Location`]); the label of svm text is a
+//! column of the input. [`Asked`] holds what was found, and the side files.
+//!
+//! Several targets in one read (`FILE:Y1,Y2`) go here: [`Asked::target`] becomes a list that is
+//! found as covariates are, and each makes a problem of its own on the same source.
+
+use keepnet::{Error, LossKind, Result, Task};
+
+use crate::OpenOptions;
+use crate::formats::table::{Fingerprint, Schema};
+use crate::input::join::key_places;
+use crate::input::names::no_column_or_file;
+use crate::input::resolve::split;
+use crate::input::schema::{ColumnInfo, ColumnKind};
+use crate::input::side_file::SideFile;
+
+/// What is asked of the rows, as the user writes it.
+#[derive(Clone, Debug, Default)]
+pub struct ProblemSpec {
+    /// A column of the input, a file, or `FILE:COLUMN`; empty for the label of a svm file.
+    pub target: String,
+    /// Regression or classification; `None` decides by the loss and the target.
+    pub task: Option<Task>,
+    /// The loss, where one was chosen; it can decide the task.
+    pub loss: Option<LossKind>,
+    /// Sample weights, written as the target is.
+    pub weight: Option<String>,
+    /// An offset of the prediction, written as the target is; for numbers only.
+    pub offset: Option<String>,
+    /// `FILE`, `FILE:COL,COL`, or columns of the input: unpenalised, and no features.
+    pub covar: Option<String>,
+    /// Whether every class is to weigh the same; rows must then come from files.
+    pub balanced: bool,
+    /// Columns that identify a row; empty joins by position.
+    pub key: Vec<String>,
+    /// On a stream of rows: whether rows with a missing value are left out later, and do not count
+    /// in balanced classes.
+    pub drop_row: bool,
+}
+
+/// Where the values of a row are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Location {
+    /// A column of the input.
+    Column(usize),
+    /// A column of a side file.
+    SideFile { file: usize, column: usize },
+}
+
+/// A column that was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// What it is for, as in "the target".
+    pub(crate) what: &'static str,
+    pub(crate) name: String,
+    pub(crate) kind: ColumnKind,
+    pub(crate) at: Location,
+}
+
+impl Found {
+    /// The error of a row whose value is no number.
+    pub(crate) fn missing(&self, row: impl std::fmt::Display) -> Error {
+        let Self { what, name, .. } = self;
+        Error::Data(format!("{what} {name:?} has a missing or infinite value at row {row}"))
+    }
+
+    /// The error of a target of text in a regression.
+    pub(crate) fn text_target(&self) -> Error {
+        let Self { what, name, .. } = self;
+        Error::Data(format!(
+            "{what} {name:?} is text, which regression cannot use; choose --task classification"
+        ))
+    }
+}
+
+/// What is asked of the rows, found.
+pub(crate) struct Asked {
+    pub(crate) target: Found,
+    pub(crate) weight: Option<Found>,
+    pub(crate) offset: Option<Found>,
+    pub(crate) covariates: Vec<Found>,
+    pub(crate) sides: Vec<SideFile>,
+}
+
+impl Asked {
+    /// Finds everything that `spec` asks for.
+    pub(crate) fn find(
+        input: &dyn Schema,
+        files: &[String],
+        spec: &ProblemSpec,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let columns = input.columns();
+        key_places(columns, &spec.key).map_err(|e| e.at(&files[0]))?;
+        let labels = input.labels();
+        let mut finder =
+            Finder { columns, labels, files, key: &spec.key, options, sides: Vec::new() };
+        let target = finder.target(&spec.target)?;
+        let mut number = |spec: &Option<String>, what: &'static str| {
+            spec.as_ref().map(|spec| finder.number(spec, what)).transpose()
+        };
+        let weight = number(&spec.weight, "the sample weight")?;
+        let offset = number(&spec.offset, "the offset")?;
+        let covariates = match &spec.covar {
+            Some(covar) => finder.covariates(covar)?,
+            None => Vec::new(),
+        };
+        let mut sides = finder.sides;
+        sides.iter_mut().for_each(SideFile::close);
+        Ok(Self { target, weight, offset, covariates, sides })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Found> {
+        let more = self.weight.iter().chain(&self.offset).chain(&self.covariates);
+        std::iter::once(&self.target).chain(more)
+    }
+
+    /// Columns of the input that are no features for what was asked.
+    pub(crate) fn taken(&self) -> Vec<usize> {
+        let column = |found: &Found| match found.at {
+            Location::Column(c) => Some(c),
+            Location::SideFile { .. } => None,
+        };
+        self.all().filter_map(column).collect()
+    }
+
+    /// Covariates of side files, by name.
+    pub(crate) fn beside(&self) -> impl Iterator<Item = &str> {
+        let beside = |found: &&Found| matches!(found.at, Location::SideFile { .. });
+        self.covariates.iter().filter(beside).map(|found| found.name.as_str())
+    }
+
+    /// Mixes the side files into a fingerprint.
+    pub(crate) fn fingerprint(&self, print: &mut Fingerprint) {
+        self.sides.iter().for_each(|side| print.number(side.fingerprint));
+    }
+
+    /// What a run's target is, in words that are the same for every part of the rows.
+    pub(crate) fn described(&self, balanced: bool) -> String {
+        let mut text = self.target.name.clone();
+        for (found, how) in [(&self.offset, "less"), (&self.weight, "weighed by")] {
+            found.iter().for_each(|found| text += &format!(" {how} {}", found.name));
+        }
+        if balanced {
+            text += " in balanced classes";
+        }
+        text
+    }
+}
+
+/// Finds columns by what the user wrote: a column of the input, a file, or `FILE:COLUMN`.
+struct Finder<'a> {
+    columns: &'a [ColumnInfo],
+    labels: Vec<usize>,
+    files: &'a [String],
+    key: &'a [String],
+    options: &'a OpenOptions,
+    sides: Vec<SideFile>,
+}
+
+impl Finder<'_> {
+    fn target(&mut self, spec: &str) -> Result<Found> {
+        let what = "the target";
+        match (spec.is_empty(), self.labels.first()) {
+            (true, Some(label)) => self.column(*label, what),
+            (true, None) => Err(Error::param("target", "not given", "--target COLUMN or FILE")),
+            (false, _) => self.find(spec, what),
+        }
+    }
+
+    /// The one column that `spec` stands for.
+    fn find(&mut self, spec: &str, what: &'static str) -> Result<Found> {
+        if let Some(at) = self.position(spec) {
+            return self.column(at, what);
+        }
+        let Some((path, column)) = split(spec) else {
+            return Err(self.nothing(spec).at(what));
+        };
+        if self.is_input(path) {
+            let column = column.ok_or_else(|| which(path))?;
+            let at = self.position(column).ok_or_else(|| self.nothing(column).at(what))?;
+            return self.column(at, what);
+        }
+        let file = self.side(path, what)?;
+        let name = match column {
+            Some(column) => column.to_string(),
+            None => self.sides[file].only_column(self.key)?,
+        };
+        self.beside(file, &name, what)
+    }
+
+    /// The same, of numbers.
+    fn number(&mut self, spec: &str, what: &'static str) -> Result<Found> {
+        let found = self.find(spec, what)?;
+        self.is_number(&found)?;
+        Ok(found)
+    }
+
+    /// Every column of `FILE`, those of `FILE:COL,COL`, or columns of the input.
+    fn covariates(&mut self, spec: &str) -> Result<Vec<Found>> {
+        let what = "covariate";
+        let list = |text: &str| text.split(',').map(|c| c.trim().to_string()).collect::<Vec<_>>();
+        let found: Vec<Found> = match split(spec) {
+            Some((path, names)) if !self.is_input(path) => {
+                let file = self.side(path, "the covariate file")?;
+                let names = names.map_or_else(|| self.sides[file].names(self.key), list);
+                let one = |name: &String| self.beside(file, name, what);
+                names.iter().map(one).collect::<Result<_>>()?
+            }
+            other => {
+                let names = match other {
+                    Some((path, names)) => list(names.ok_or_else(|| which(path))?),
+                    None => list(spec),
+                };
+                let one = |name: &String| {
+                    let at = self.position(name);
+                    self.column(at.ok_or_else(|| self.nothing(name).at("--covar"))?, what)
+                };
+                names.iter().map(one).collect::<Result<_>>()?
+            }
+        };
+        found.iter().try_for_each(|found| self.is_number(found))?;
+        Ok(found)
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.name == name)
+    }
+
+    fn is_input(&self, path: &str) -> bool {
+        self.files.iter().any(|file| file == path)
+    }
+
+    fn nothing(&self, spec: &str) -> Error {
+        no_column_or_file(spec, self.columns.iter().map(|c| c.name.as_str()))
+    }
+
+    fn column(&self, at: usize, what: &'static str) -> Result<Found> {
+        let column = &self.columns[at];
+        column.readable().map_err(|e| e.at(&self.files[column.file as usize]))?;
+        let (name, kind) = (column.name.clone(), column.kind.clone());
+        Ok(Found { what, name, kind, at: Location::Column(at) })
+    }
+
+    /// The side file of that path, opened once whatever is asked of it.
+    fn side(&mut self, path: &str, what: &'static str) -> Result<usize> {
+        if let Some(file) = self.sides.iter().position(|side| side.path == path) {
+            return Ok(file);
+        }
+        self.sides.push(SideFile::open(path, what, self.key, self.options)?);
+        Ok(self.sides.len() - 1)
+    }
+
+    fn beside(&mut self, file: usize, name: &str, what: &'static str) -> Result<Found> {
+        let (column, kind) = self.sides[file].column(name)?;
+        Ok(Found { what, name: name.into(), kind, at: Location::SideFile { file, column } })
+    }
+
+    fn is_number(&self, found: &Found) -> Result<()> {
+        if found.kind != ColumnKind::Text {
+            return Ok(());
+        }
+        let text =
+            Error::Data(format!("{} {:?} is text, expected numbers", found.what, found.name));
+        Err(match found.at {
+            Location::Column(_) => text,
+            Location::SideFile { file, .. } => text.at(&self.sides[file].path),
+        })
+    }
+}
+
+/// The error for the input itself where a column of it must be named.
+fn which(path: &str) -> Error {
+    Error::Data(format!("it is the input itself; say which column with {path}:COLUMN")).at(path)
+}
