@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use keepnet::Result;
-use keepnet::registry::{self, MethodInfo, Relation, Stream};
+use keepnet::registry::{self, MethodInfo, Relation};
 
 use crate::flags::MethodsArgs;
-use crate::output::{print, table};
+use keepnet_run::result::{stream, table};
+use keepnet_run::terminal::say::print;
 
 /// Prints the methods.
 pub fn run(args: &MethodsArgs) -> Result<()> {
@@ -30,15 +31,6 @@ pub fn run(args: &MethodsArgs) -> Result<()> {
     match args.name.is_some() {
         true => print(&details(methods[0])),
         false => print(&list(&methods)),
-    }
-}
-
-pub(super) fn stream(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Features => "features",
-        Stream::Groups => "groups",
-        Stream::Samples => "samples",
-        Stream::Batch => "batch",
     }
 }
 
