@@ -2,19 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use keepnet::registry::{Relation, Stream, methods as all};
+use keepnet::registry::{Relation, methods as all};
+use keepnet_run::result::stream;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-
-/// The name of what flows past.
-pub fn stream(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Features => "features",
-        Stream::Groups => "groups",
-        Stream::Samples => "samples",
-        Stream::Batch => "batch",
-    }
-}
 
 /// Every method with its settings, as JSON.
 #[pyfunction]

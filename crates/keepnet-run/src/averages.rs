@@ -12,7 +12,7 @@ use crate::outputs::atomic;
 use crate::outputs::inputs::Inputs;
 use crate::request::Request;
 use crate::result::{Context, Outcome, Rows};
-use crate::{outputs, rows, select, system};
+use crate::{outputs, rows, select};
 
 fn read(path: &Path) -> Result<SavedAverages> {
     let bytes = std::fs::read(path).map_err(|e| Error::io(path.display(), e))?;
@@ -55,7 +55,7 @@ pub fn extract(stats: &Path, request: &Request, host: &mut dyn Host) -> Result<O
         ..Rows::default()
     };
     let filter = RowFilter::counted(RowCounts { input: used, used, ..RowCounts::default() });
-    let command = system::command_line();
+    let command = host.command();
     let context = Context { request, notes: &[], start, command: &command };
     let times = (std::time::Duration::ZERO, start.elapsed());
     let mut outcome = Outcome::samples(&context, selection, &saved.problem, (rows, &filter), times);

@@ -14,7 +14,7 @@ use crate::request::Request;
 use crate::result::Outcome;
 use crate::runner::{Job, Runner};
 use crate::select::{Done, Selecting};
-use crate::{identity, preview, system};
+use crate::{identity, preview};
 
 /// A method made for a problem, and how it is to run.
 pub struct Made {
@@ -99,7 +99,7 @@ pub(crate) fn select(
         pending.push(reduced::write(path, source, selection, problem, policy, plan.width)?);
     }
     let (rows, integral) = (&opened.rows, integral(request, &opened.source));
-    let command = system::command_line();
+    let command = watch.host.command();
     let context = job.context(&opened.notes, &command);
     let sources = opened.source.sources();
     let mut outcomes =

@@ -4,6 +4,7 @@ use keepnet::run::RowCounts;
 use keepnet::{Error, Progress, Result, Status};
 
 use crate::result::Outcome;
+use crate::system;
 
 /// What a run tells the program around it, and what it asks of it. Every method has a default,
 /// so that a host says only what it cares for.
@@ -11,6 +12,11 @@ pub trait Host: Send {
     /// The run begins: files are about to be opened.
     fn begin(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    /// What the result names as the command that made it.
+    fn command(&self) -> String {
+        system::command_line()
     }
 
     /// Whether [`Host::progress`] does anything with what it is told.

@@ -11,10 +11,8 @@ use crate::request::text::lines;
 /// The order that was asked for. A file of names costs one pass over the features.
 pub fn order(spec: &OrderSpec, source: &mut dyn FeatureSource) -> Result<Order> {
     match spec {
-        OrderSpec::Given => Ok(Order::Given),
-        OrderSpec::Shuffled => Ok(Order::Shuffled),
-        OrderSpec::Places(places) => Ok(Order::Fixed(Arc::from(places.as_slice()))),
         OrderSpec::File(path) => fixed(path, source),
+        known => known.in_memory(),
     }
 }
 

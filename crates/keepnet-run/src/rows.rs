@@ -16,7 +16,7 @@ use crate::runner::Learnt;
 use crate::select::{Done, Selecting};
 use crate::share::RowShare;
 use crate::watch::Course;
-use crate::{identity, input, preview, system};
+use crate::{identity, input, preview};
 
 /// The learner of a request for rows in memory; memory is limited to what the request allows.
 pub fn learner(request: &Request, problem: &RowProblem) -> Result<Box<dyn RowLearner>> {
@@ -85,7 +85,7 @@ pub(crate) fn select(
         let used = report.counts.used;
         pending.push(row_columns::write(path, &mut source, &selection, options, used)?);
     }
-    let command = system::command_line();
+    let command = watch.host.command();
     let (context, times) = (job.context(&[], &command), (report.read, report.learn));
     let found = (rows, &report.filter);
     let outcome = Outcome {

@@ -41,6 +41,9 @@ pub struct Request {
     /// What to write.
     #[cfg_attr(feature = "terminal", command(flatten))]
     pub output: OutputRequest,
+    /// What the caller knows and the result should say among its warnings.
+    #[cfg_attr(feature = "terminal", arg(skip))]
+    pub notes: Vec<String>,
 }
 
 impl Request {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keepnet::{Error, Result};
+use keepnet::{Error, Order, Result};
 use serde::Deserialize;
 
 use super::text::{self, FromText, duration};
@@ -112,6 +112,18 @@ impl From<OrderJson> for OrderSpec {
 }
 
 impl OrderSpec {
+    /// The order of features that are in memory, where a file names none of them.
+    pub fn in_memory(&self) -> Result<Order> {
+        match self {
+            Self::Given => Ok(Order::Given),
+            Self::Shuffled => Ok(Order::Shuffled),
+            Self::Places(places) => Ok(Order::Fixed(places.as_slice().into())),
+            Self::File(path) => {
+                Err(Error::param("order", path, "given, shuffled or feature indices"))
+            }
+        }
+    }
+
     fn named(text: &str) -> Self {
         match text {
             "given" => Self::Given,

@@ -171,12 +171,18 @@ pub struct Outcome {
 pub struct Context<'a> {
     /// What was asked.
     pub request: &'a Request,
-    /// What else the result should say.
+    /// What the join of the files should have said, before the request's own notes.
     pub notes: &'a [String],
     /// When the run began.
     pub start: Instant,
     /// What ran it, in place of a command.
     pub command: &'a str,
+}
+
+impl Context<'_> {
+    fn notes(&self) -> Vec<String> {
+        self.notes.iter().chain(&self.request.notes).cloned().collect()
+    }
 }
 
 impl Outcome {
@@ -198,11 +204,12 @@ impl Outcome {
         let (request, target) = (context.request, &problem.target);
         let info = request.method.info()?;
         let spec = request.method.spec(request.run.seed)?;
+        let notes = context.notes();
         let command = context.command.to_string();
         let run = Run::now(context.start, report.read, report.select, command);
         let (seen, groups) = (report.features_seen, report.groups);
         let lane = |lane: keepnet::run::LaneReport| Self {
-            warnings: warnings::of_columns(context.notes, &spec, (integral, seen), &lane.selection),
+            warnings: warnings::of_columns(&notes, &spec, (integral, seen), &lane.selection),
             selection: lane.selection,
             stream: info.stream,
             task: target.task(),
@@ -238,7 +245,7 @@ impl Outcome {
     ) -> Self {
         filter.tell(&mut selection);
         let request = context.request;
-        let mut warnings = context.notes.to_vec();
+        let mut warnings = context.notes();
         warnings.extend(warnings::left_out(&rows));
         warnings.extend(warnings::of_rows(&selection, &filter.counts(), request.method.k));
         let classes = (!problem.classes.is_empty()).then(|| problem.classes.clone());
