@@ -27,8 +27,9 @@ pub struct Window {
     length: usize,
 }
 
-// Ranks start MPI for calls from one thread at a time, and each centre is used by one.
+// SAFETY: ranks start MPI for calls from one thread at a time, and each centre is used by one.
 unsafe impl Send for Window {}
+// SAFETY: as for `Send`; the window itself is changed by MPI alone, which adds value by value.
 unsafe impl Sync for Window {}
 
 impl Window {
@@ -52,8 +53,10 @@ impl Window {
         }
         let bytes = if world.rank() == 0 { 8 * length } else { 0 };
         let mut base: *mut f64 = ptr::null_mut();
+        // SAFETY: a constant of the library, set before any rank gets here.
         let mut handle = unsafe { ffi::RSMPI_WIN_NULL };
-        // Errors of MPI itself end the program: its default, which is kept.
+        // SAFETY: MPI runs, every rank makes this call, and `base` and `handle` outlive it. Errors
+        // of MPI itself end the program: its default, which is kept.
         unsafe {
             ffi::MPI_Win_allocate(
                 bytes as ffi::MPI_Aint,
@@ -73,9 +76,17 @@ impl Window {
         Ok(Self { handle, length })
     }
 
+    /// `count` values from place `at` on, as MPI counts them.
+    fn inside(&self, at: usize, count: usize) -> i32 {
+        assert!(at + count <= self.length, "{count} values at {at} of {}", self.length);
+        count as i32
+    }
+
     /// Copies values from place `at` on, each of them whole.
     pub fn get(&self, at: usize, zeros: &[f64], out: &mut [f64]) {
-        let count = out.len().min(zeros.len()) as i32;
+        let count = self.inside(at, out.len().min(zeros.len()));
+        // SAFETY: both slices have `count` values, the window has them from `at` on, and the flush
+        // ends the call before the slices are let go.
         unsafe {
             ffi::MPI_Get_accumulate(
                 zeros.as_ptr().cast(),
@@ -97,7 +108,8 @@ impl Window {
 
     /// Adds values from place `at` on.
     pub fn add(&self, at: usize, values: &[f64]) {
-        let count = values.len() as i32;
+        let count = self.inside(at, values.len());
+        // SAFETY: as in `get`.
         unsafe {
             ffi::MPI_Accumulate(
                 values.as_ptr().cast(),
@@ -117,6 +129,7 @@ impl Window {
     /// Counts one update and returns how many there were before.
     fn count(&self) -> u64 {
         let (one, mut before) = (1.0f64, 0.0f64);
+        // SAFETY: the window has a value at 0, and both numbers live until the flush is through.
         unsafe {
             ffi::MPI_Fetch_and_op(
                 ptr::from_ref(&one).cast(),
@@ -135,6 +148,7 @@ impl Window {
     /// Closes the window; every rank must call this.
     pub fn close(&self) {
         let mut handle = self.handle;
+        // SAFETY: every rank closes the window, once, after its last use.
         unsafe {
             ffi::MPI_Win_unlock_all(handle);
             ffi::MPI_Win_free(&mut handle);

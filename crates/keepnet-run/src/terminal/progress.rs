@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keepnet::Status;
+use serde::Serialize;
 use serde_json::json;
 
 use super::say::aside;
@@ -102,23 +103,41 @@ struct Pace {
     left: Option<f64>,
 }
 
+/// One JSON line of a run on features.
+#[derive(Serialize)]
+struct Line {
+    scan: u32,
+    scans: u32,
+    arrived: u64,
+    features: Option<u64>,
+    kept: usize,
+    loss: Option<f64>,
+    substitutions: u64,
+    bytes: u64,
+    seconds: f64,
+    features_per_second: Option<f64>,
+    seconds_left: Option<f64>,
+}
+
 /// One JSON line.
 fn line(seen: &Seen, pace: Pace) -> String {
+    let &Seen { scans, arrived, total, features, used, .. } = seen;
     let (Status { kept, loss, substitutions, bytes }, seconds) = (seen.status, round(pace.seconds));
-    let (speed, left) = (pace.speed.map(f64::round), pace.left.map(round));
-    let line = match seen.rows {
-        true => json!({
-            "rows": seen.arrived, "of": seen.total, "used": seen.used, "kept": kept, "loss": loss,
-            "bytes": bytes, "seconds": seconds, "rows_per_second": speed, "seconds_left": left,
-        }),
-        false => json!({
-            "scan": seen.scan + 1, "scans": seen.scans, "arrived": seen.arrived,
-            "features": seen.features, "kept": kept, "loss": loss,
-            "substitutions": substitutions, "bytes": bytes, "seconds": seconds,
-            "features_per_second": speed, "seconds_left": left,
-        }),
+    let (speed, seconds_left) = (pace.speed.map(f64::round), pace.left.map(round));
+    if seen.rows {
+        let line = json!({
+            "rows": arrived, "of": total, "used": used, "kept": kept, "loss": loss, "bytes": bytes,
+            "seconds": seconds, "rows_per_second": speed, "seconds_left": seconds_left,
+        });
+        return line.to_string();
+    }
+    let (scan, features_per_second) = (seen.scan + 1, speed);
+    #[rustfmt::skip]
+    let line = Line {
+        scan, scans, arrived, features, kept, loss, substitutions, bytes, seconds,
+        features_per_second, seconds_left,
     };
-    line.to_string()
+    serde_json::to_string(&line).unwrap_or_default()
 }
 
 fn round(seconds: f64) -> f64 {
