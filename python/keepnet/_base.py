@@ -111,6 +111,7 @@ class Selector(SelectorMixin, BaseEstimator):
         return int(check_random_state(state).randint(np.iinfo(np.int32).max))
 
     def _request(self, **more) -> str:
+        """What the engine is asked for, as JSON; `more` has further parts of its groups."""
         settings = {}
         for name, theirs in self._settings.items():
             value = getattr(self, name)
@@ -118,17 +119,17 @@ class Selector(SelectorMixin, BaseEstimator):
                 continue
             settings[theirs] = plain(value)
         threads = None if self.n_jobs is None or self.n_jobs < 1 else int(self.n_jobs)
-        request = {
-            "method": self._info["name"],
+        method = {
+            "name": self._info["name"],
             "k": getattr(self, "k", None),
             "loss": getattr(self, "loss", None),
             "settings": settings,
-            "seed": self._seed(),
             "missing": self.missing,
-            "memory": self.memory,
-            "threads": threads,
         }
-        return json.dumps({**request, **more}, default=int)
+        run = {"seed": self._seed(), "memory": self.memory, "threads": threads}
+        method.update(more.pop("method", {}))
+        run.update(more.pop("run", {}))
+        return json.dumps({"method": method, "run": run, **more}, default=int)
 
     def _reporter(self) -> Reporter:
         return Reporter(type(self).__name__, self.verbose, self.callback)

@@ -89,18 +89,18 @@ class FeatureSelector(Selector):
 
     def _feature_request(self, names, features, whole) -> dict:
         """The part of a request that only methods on features have."""
-        more = {"integral": whole, "scans": self.scans, "max_missing": self.max_missing}
-        more["min_count"] = self.min_count
-        more["order"] = self.order if isinstance(self.order, str) else [int(j) for j in self.order]
+        order = self.order if isinstance(self.order, str) else [int(j) for j in self.order]
+        method = {"integral": whole, "max_missing": self.max_missing, "min_count": self.min_count}
+        more = {"method": method, "run": {"scans": self.scans, "order": order}}
         k = getattr(self, "k", None)
         if k is not None and features is not None and k > features:
-            more["k"] = features
+            method["k"] = features
             seen = f"k is {k} but only {features} features were seen"
             more["notes"] = [f"{seen}; all are kept that can be"]
         if self.groups is not None:
-            more["groups"] = self._groups(names, features)
+            method["groups"] = self._groups(names, features)
         if self.always is not None:
-            more["always"] = [self._name(feature, names) for feature in self.always]
+            method["always"] = [self._name(feature, names) for feature in self.always]
         return more
 
     def _groups(self, names, features):

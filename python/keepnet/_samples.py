@@ -113,7 +113,8 @@ class SampleSelector(ModelMixin, Selector):
         always = getattr(self, "always", None)
         if always is None:
             return self._request()
-        return self._request(always=[self._name(feature, names) for feature in always])
+        names = [self._name(feature, names) for feature in always]
+        return self._request(method={"always": names})
 
     def _look(self) -> dict:
         return json.loads(self._run.result())

@@ -14,18 +14,11 @@ from keepnet import _inputs, _keepnet
 from keepnet._base import Selector
 from keepnet._registry import CLASSES, METHODS
 
-# Arguments that only files have.
-_FILES = {
-    "key": list,
-    "sample_weight": str,
-    "offset": str,
-    "covar": str,
-    "columns": list,
-    "exclude": list,
-    "categorical": str,
-    "stack": str,
-    "format": str,
-}
+# Arguments that only files have, by the group of the request that they stand in.
+_PROBLEM = ("sample_weight", "offset", "covar")
+_INPUT = ("key", "columns", "exclude", "categorical", "stack", "format")
+_LISTS = ("key", "columns", "exclude")
+_FILES = _PROBLEM + _INPUT
 
 
 def methods() -> list[dict]:
@@ -176,17 +169,21 @@ def _from_files(estimator, paths, target, files):
         if not os.path.exists(path) and not glob.glob(path):
             raise FileNotFoundError(f"{path}: there is no such file")
     estimator._validate_params()
-    for name, kind in _FILES.items():
-        if kind is list and isinstance(files.get(name), str):
+    for name in _LISTS:
+        if isinstance(files.get(name), str):
             files[name] = [files[name]]
     more = {}
     if not estimator._info["rows"]:
         more = estimator._feature_request(None, None, None)
-        files["balanced"] = estimator.class_weight == "balanced"
+        files["class_weight"] = estimator.class_weight
     files = {name: value for name, value in files.items() if value is not None}
-    asked = {"inputs": paths, "target": target or "", "task": estimator.task, **files}
+    more["input"] = {"inputs": paths, **{name: files[name] for name in _INPUT if name in files}}
+    more["problem"] = {"target": target, "task": estimator.task}
+    for name in ("class_weight", *_PROBLEM):
+        if name in files:
+            more["problem"][name] = files[name]
     with estimator._reporter() as report:
-        text = _keepnet.select_files(estimator._request(**more), json.dumps(asked), report)
+        text = _keepnet.select_files(estimator._request(**more), report)
     names = json.loads(text)["classes"]
     estimator._result = estimator._take(text, None if names is None else np.array(names))
     estimator._streamed = True

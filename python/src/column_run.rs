@@ -3,23 +3,17 @@
 use std::time::Instant;
 
 use keepnet::{Driver, FeatureSource, Problem, Pushed, Result, RunReport};
-use keepnet_io::result::Rows;
+use keepnet_run::Request;
+use keepnet_run::columns::Made;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::columns::{ArraySource, Columns};
 use crate::error::raise;
-use crate::request::{Request, Said};
+use crate::request::{made, of_columns, read};
 use crate::target::problem;
-use crate::work::{self, Eye, Held, Watch};
-
-fn rows(problem: &Problem) -> Rows {
-    let (input, used) = (problem.rows.input(), problem.n());
-    let matched_by = "position".into();
-    let (masked_target, unmatched) = (Some(0), Some(0));
-    Rows { input, used, matched_by, masked_target, unmatched, classes: None }
-}
+use crate::work::{self, Caller, Eye, Held};
 
 /// Selects from columns in memory; the JSON result.
 #[pyfunction]
@@ -36,11 +30,11 @@ pub fn fit_columns(
     balanced: bool,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let request = Request::new(request)?;
+    let request = read(request)?;
     let problem = problem(y, classes, weight, balanced)?;
     let source = ArraySource::new(Columns::new(x)?, names)?;
-    let threads = request.threads;
-    let fit = move |watch: &Watch| fit(&request, source, problem, watch);
+    let threads = request.run.threads;
+    let fit = move |caller: &Caller| fit(&request, source, problem, caller);
     work::run(py, threads, callback, fit)?.map_err(|error| raise(&error))
 }
 
@@ -48,24 +42,16 @@ fn fit(
     request: &Request,
     mut source: ArraySource,
     problem: Problem,
-    watch: &Watch,
+    caller: &Caller,
 ) -> Result<String> {
     let start = Instant::now();
-    let integral = request.integral(&source);
-    let (lane, options) = request.lane(&source, problem.clone())?;
+    let Made { lane, options, .. } = made(request, &source, problem.clone())?;
     let mut driver = Driver::new(&mut source, vec![lane], options)?;
-    if let Some(groups) = request.groups()? {
-        driver = driver.with_groups(groups);
+    if let Some(spec) = &request.method.groups {
+        driver = driver.with_groups(spec.groups()?);
     }
-    let report = driver.run(&mut Eye::new(watch))?;
-    let said = Said {
-        request,
-        target: &problem.target,
-        sources: source.sources(),
-        rows: &rows(&problem),
-        total: start.elapsed().as_secs_f64(),
-    };
-    said.features(&report, &[], integral)
+    let report = driver.run(&mut Eye(caller).watch())?;
+    of_columns((request, start), report, &problem, &source)
 }
 
 /// A run on columns that are brought block after block.
@@ -77,8 +63,14 @@ pub struct ColumnRun {
     run: Held<Pushed>,
 }
 
-/// A stream of columns of this many rows, about which nothing else is known.
-struct Unknown(usize);
+/// A stream of columns of this many rows, about which nothing else is known but its name.
+struct Unknown(usize, [String; 1]);
+
+impl Unknown {
+    fn new(problem: &Problem) -> Self {
+        Self(problem.rows.input(), ["memory".into()])
+    }
+}
 
 impl FeatureSource for Unknown {
     fn rows(&self) -> usize {
@@ -90,7 +82,7 @@ impl FeatureSource for Unknown {
     }
 
     fn sources(&self) -> &[String] {
-        &[]
+        &self.1
     }
 
     fn fingerprint(&self) -> u64 {
@@ -108,8 +100,10 @@ impl FeatureSource for Unknown {
 
 impl ColumnRun {
     fn made(request: &Request, problem: &Problem) -> Result<Pushed> {
-        let (lane, options) = request.lane(&Unknown(problem.rows.input()), problem.clone())?;
-        Pushed::new(vec![lane], options, request.groups()?)
+        let source = Unknown::new(problem);
+        let Made { lane, options, .. } = made(request, &source, problem.clone())?;
+        let groups = request.method.groups.as_ref().map(|spec| spec.groups()).transpose()?;
+        Pushed::new(vec![lane], options, groups)
     }
 
     /// Works on the run without the interpreter's lock.
@@ -117,21 +111,14 @@ impl ColumnRun {
         &self,
         py: Python<'_>,
         callback: Option<&Bound<'_, PyAny>>,
-        step: impl FnOnce(&mut Pushed, &Watch) -> Result<T> + Send + 'static,
+        step: impl FnOnce(&mut Pushed, &Caller) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
-        self.run.work(py, self.request.threads, callback, step)
+        self.run.work(py, self.request.run.threads, callback, step)
     }
 
-    fn json(&self, report: &RunReport) -> PyResult<String> {
-        let said = Said {
-            request: &self.request,
-            target: &self.problem.target,
-            sources: &["memory".into()],
-            rows: &rows(&self.problem),
-            total: self.start.elapsed().as_secs_f64(),
-        };
-        let integral = self.request.integral(&Unknown(self.problem.rows.input()));
-        said.features(report, &[], integral).map_err(|error| raise(&error))
+    fn json(&self, report: RunReport) -> PyResult<String> {
+        let (asked, problem) = ((&self.request, self.start), &self.problem);
+        of_columns(asked, report, problem, &Unknown::new(problem)).map_err(|error| raise(&error))
     }
 }
 
@@ -146,7 +133,7 @@ impl ColumnRun {
         weight: Option<&Bound<'_, PyAny>>,
         balanced: bool,
     ) -> PyResult<Self> {
-        let request = Request::new(request)?;
+        let request = read(request)?;
         let problem = problem(y, classes, weight, balanced)?;
         let mut run = Self::made(&request, &problem).map_err(|error| raise(&error))?;
         run.begin_scan().map_err(|error| raise(&error))?;
@@ -167,16 +154,16 @@ impl ColumnRun {
             let (got, names) = (columns.features(), names.len());
             return Err(PyValueError::new_err(format!("{got} columns came with {names} names")));
         }
-        self.work(py, callback, move |run, watch| {
+        self.work(py, callback, move |run, caller| {
             let all: Vec<usize> = (0..columns.features()).collect();
             let mut names = names.into_iter();
             for at in all.chunks(128) {
-                if watch.stopped() {
+                if caller.stopped() {
                     break;
                 }
                 let data = columns.read(at)?;
                 let part = names.by_ref().take(at.len()).zip(data).collect();
-                run.push(part, &mut Eye::new(watch))?;
+                run.push(part, &mut Eye(caller).watch())?;
             }
             Ok(())
         })
@@ -184,7 +171,7 @@ impl ColumnRun {
 
     /// Ends a scan; whether another would change nothing.
     fn end_scan(&self, py: Python<'_>) -> PyResult<bool> {
-        self.work(py, None, |run, watch| run.end_scan(&mut Eye::new(watch)))
+        self.work(py, None, |run, caller| run.end_scan(&mut Eye(caller).watch()))
     }
 
     /// Begins a further scan.
@@ -194,19 +181,19 @@ impl ColumnRun {
 
     /// The result so far, without the last refit.
     fn look(&self, py: Python<'_>) -> PyResult<String> {
-        let report = self.work(py, None, |run, watch| run.look(&mut Eye::new(watch)))?;
-        self.json(&report)
+        let report = self.work(py, None, |run, caller| run.look(&mut Eye(caller).watch()))?;
+        self.json(report)
     }
 
     /// Refits; the result.
     fn finish(&self, py: Python<'_>, complete: bool) -> PyResult<String> {
         let report = self.work(py, None, move |run, _| run.finish(complete))?;
-        self.json(&report)
+        self.json(report)
     }
 
     /// The whole state.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = self.work(py, None, |run, watch| run.save(&mut Eye::new(watch)))?;
+        let state = self.work(py, None, |run, caller| run.save(&mut Eye(caller).watch()))?;
         Ok(PyBytes::new(py, &state))
     }
 

@@ -1,236 +1,47 @@
-//! What Python asks for, as JSON, and what the engine makes of it.
+//! What Python asks for, as JSON, and the JSON that it gets.
 
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
+use std::time::Instant;
 
-use keepnet::registry::{self, MethodInfo, MethodSpec, Stream};
-use keepnet::run::RowMissing;
-use keepnet::{
-    Budget, CheckPolicy, Error, FeatureSource, Groups, Lane, LossKind, Missing, Order, Problem,
-    Result, RowLearner, RowProblem, RunOptions, RunReport, Target, Value,
-};
-use keepnet_io::plan::Plan;
-use keepnet_io::result::{Outcome, Rows, Run, Seconds, warnings};
-use keepnet_io::system;
+use keepnet::{Error, FeatureSource, Problem, Result, RunReport};
+use keepnet_run::columns::{Made, integral};
+use keepnet_run::result::{Context, Rows};
+use keepnet_run::{Here, Outcome, Request};
 use pyo3::PyResult;
-use pyo3::exceptions::PyValueError;
-use serde::Deserialize;
 
-/// An order by name or by the places of the features.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-enum AskedOrder {
-    Name(String),
-    Places(Vec<u32>),
+use crate::error::raise;
+
+/// What a result names in place of a command.
+pub const COMMAND: &str = "python";
+
+/// Reads a request.
+pub fn read(json: &str) -> PyResult<Request> {
+    Request::from_json(json).map_err(|error| raise(&error))
 }
 
-/// Groups by rule or by pairs of feature and group.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-enum AskedGroups {
-    Rule(String),
-    Pairs(Vec<(String, String)>),
+/// A result as JSON.
+pub fn json(outcome: &Outcome) -> Result<String> {
+    String::from_utf8(outcome.json()?)
+        .map_err(|error| Error::Data(format!("cannot make the result: {error}")))
 }
 
-/// A method and how it is to run.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Request {
-    method: String,
-    /// Features to keep.
-    #[serde(default)]
-    pub k: Option<usize>,
-    #[serde(default)]
-    loss: Option<String>,
-    #[serde(default)]
-    settings: BTreeMap<String, Value>,
-    #[serde(default)]
-    seed: u64,
-    #[serde(default)]
-    scans: Option<u32>,
-    #[serde(default)]
-    order: Option<AskedOrder>,
-    #[serde(default)]
-    groups: Option<AskedGroups>,
-    #[serde(default)]
-    always: Vec<String>,
-    #[serde(default)]
-    missing: Option<String>,
-    #[serde(default)]
-    max_missing: Option<f64>,
-    #[serde(default)]
-    min_count: usize,
-    #[serde(default)]
-    memory: Option<u64>,
-    /// Threads; `None` is all cores.
-    #[serde(default)]
-    pub threads: Option<usize>,
-    /// What the caller knows and the result should say.
-    #[serde(default)]
-    notes: Vec<String>,
-    /// Whether columns are to be taken as whole numbers, where the types do not decide.
-    #[serde(default)]
-    integral: Option<bool>,
+/// What is known of a run that began at `start`.
+pub fn context(request: &Request, start: Instant) -> Context<'_> {
+    Context { request, notes: &[], start, command: COMMAND }
 }
 
-impl Request {
-    /// Reads a request.
-    pub fn new(json: &str) -> PyResult<Self> {
-        serde_json::from_str(json)
-            .map_err(|error| PyValueError::new_err(format!("a wrong request: {error}")))
-    }
-
-    /// The method.
-    pub fn info(&self) -> Result<&'static MethodInfo> {
-        registry::find(&self.method)
-    }
-
-    /// Names kept whatever happens.
-    pub fn always(&self) -> HashSet<String> {
-        self.always.iter().cloned().collect()
-    }
-
-    /// The memory limit.
-    pub fn memory(&self) -> Option<u64> {
-        self.memory
-    }
-
-    /// What is asked of the method.
-    pub fn spec(&self) -> Result<MethodSpec> {
-        let spec = MethodSpec {
-            k: self.k,
-            loss: self.loss()?,
-            seed: self.seed,
-            settings: self.settings.clone(),
-            integral: false,
-            column_bytes: None,
-        };
-        if self.info()?.needs_k {
-            spec.need_k()?;
-        }
-        Ok(spec)
-    }
-
-    /// Whether the types say that every column holds whole numbers; the caller may know better.
-    pub fn integral(&self, source: &dyn FeatureSource) -> bool {
-        self.integral.unwrap_or_else(|| source.integral())
-    }
-
-    /// The loss, where one was named.
-    pub fn loss(&self) -> Result<Option<LossKind>> {
-        self.loss.as_deref().map(LossKind::parse).transpose()
-    }
-
-    fn policy(&self) -> Result<CheckPolicy> {
-        let missing = self.missing.as_deref().map_or(Ok(Missing::Error), Missing::parse)?;
-        Ok(CheckPolicy { missing, max_missing: self.max_missing, min_count: self.min_count })
-    }
-
-    /// What becomes of missing values in rows.
-    pub fn row_missing(&self) -> Result<RowMissing> {
-        self.missing.as_deref().map_or(Ok(RowMissing::Error), RowMissing::parse)
-    }
-
-    /// The groups, where there are any.
-    pub fn groups(&self) -> Result<Option<Groups>> {
-        match &self.groups {
-            None => Ok(None),
-            Some(AskedGroups::Pairs(pairs)) => Groups::table(pairs.iter().cloned()).map(Some),
-            Some(AskedGroups::Rule(text)) => match Groups::parse(text)? {
-                Some(groups) => Ok(Some(groups)),
-                None => Err(Error::param("groups", text, "prefix:SEP, block:N, or a mapping")),
-            },
-        }
-    }
-
-    fn order(&self) -> Result<Order> {
-        match &self.order {
-            None => Ok(Order::Given),
-            Some(AskedOrder::Places(places)) => Ok(Order::Fixed(Arc::from(places.as_slice()))),
-            Some(AskedOrder::Name(name)) => match name.as_str() {
-                "given" => Ok(Order::Given),
-                "shuffled" => Ok(Order::Shuffled),
-                other => Err(Error::param("order", other, "given, shuffled or feature indices")),
-            },
-        }
-    }
-
-    /// A lane and the options of its run; memory is decided here.
-    pub fn lane(&self, source: &dyn FeatureSource, problem: Problem) -> Result<(Lane, RunOptions)> {
-        let mut plan = Plan::new(self.memory, source);
-        let column_bytes = Some(plan.column);
-        let integral = self.integral(source);
-        let spec = MethodSpec { column_bytes, integral, ..self.spec()? };
-        problem.check()?;
-        let info = self.info()?;
-        let selector = registry::make(info, &spec, &problem, plan.budget()?)?;
-        let batch = info.stream == Stream::Batch;
-        plan.add(selector.as_ref(), spec.k, &problem, batch)?;
-        let mut lane = Lane::new(problem, selector);
-        lane.policy = self.policy()?;
-        lane.always = self.always();
-        let scans = self.scans.unwrap_or(info.scans);
-        let options =
-            RunOptions { scans, order: self.order()?, seed: self.seed, width: plan.width };
-        Ok((lane, options))
-    }
-
-    /// A learner of rows.
-    pub fn learner(&self, problem: &RowProblem) -> Result<Box<dyn RowLearner>> {
-        let budget = self.memory.map_or_else(Budget::unlimited, Budget::bytes);
-        registry::make_rows(self.info()?, &self.spec()?, problem, budget)
-    }
+/// The method of a request, made for columns in memory.
+pub fn made(request: &Request, source: &dyn FeatureSource, problem: Problem) -> Result<Made> {
+    Made::new(request, source, problem, request.run.order.in_memory()?, &Here)
 }
 
-/// What a result says besides the report.
-pub struct Said<'a> {
-    /// What was asked.
-    pub request: &'a Request,
-    /// The target.
-    pub target: &'a Target,
-    /// Files, or `memory`.
-    pub sources: &'a [String],
-    /// Rows by their fate.
-    pub rows: &'a Rows,
-    /// From start to result.
-    pub total: f64,
-}
-
-impl Said<'_> {
-    /// The JSON of a run on features; `notes` are those of a join.
-    pub fn features(&self, report: &RunReport, notes: &[String], integral: bool) -> Result<String> {
-        let notes: Vec<String> = notes.iter().chain(&self.request.notes).cloned().collect();
-        let spec = self.request.spec()?;
-        let warnings = warnings(&notes, &spec, integral, report);
-        let stream = self.request.info()?.stream.name();
-        self.json(report, stream, &warnings)
-    }
-
-    /// The JSON of any run.
-    pub fn json(
-        &self,
-        report: &RunReport,
-        stream: &'static str,
-        warnings: &[String],
-    ) -> Result<String> {
-        let (read, select) = (report.read.as_secs_f64(), report.select.as_secs_f64());
-        let run = Run {
-            seconds: Seconds { total: self.total, read, select },
-            peak_bytes: system::peak_bytes(),
-            threads: rayon::current_num_threads(),
-            command: "python".into(),
-        };
-        let outcome = Outcome {
-            report,
-            stream,
-            target: self.target,
-            sources: self.sources,
-            rows: self.rows,
-            seed: self.request.seed,
-            warnings,
-            run: &run,
-        };
-        String::from_utf8(outcome.json()?)
-            .map_err(|error| Error::Data(format!("cannot make the result: {error}")))
-    }
+/// The JSON of a run on columns in memory.
+pub fn of_columns(
+    (request, start): (&Request, Instant),
+    report: RunReport,
+    problem: &Problem,
+    source: &dyn FeatureSource,
+) -> Result<String> {
+    let told = (&Rows::in_memory(problem), integral(request, source));
+    let context = context(request, start);
+    json(&Outcome::lanes(&context, report, problem, source.sources(), told)?[0])
 }

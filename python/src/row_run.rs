@@ -1,20 +1,21 @@
 //! Methods on a stream of rows: any number of pushes, a result at any time.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use keepnet::learn::SavedAverages;
-use keepnet::run::{RowCounts, RowDriver, RowFilter, RowOptions, RowReport};
+use keepnet::run::{RowCounts, RowDriver, RowFilter, RowMissing, RowOptions, RowReport};
 use keepnet::{Error, Result, RowLearner, RowProblem, run::snapshot};
-use keepnet_io::result::{Rows, Seconds, row_report, row_target, row_warnings};
+use keepnet_run::result::{Outcome, Rows};
+use keepnet_run::{Request, rows::learner};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::error::raise;
-use crate::request::{Request, Said};
+use crate::request::{context, json, read};
 use crate::rows::{RowSource, Samples};
 use crate::target::{numbers, places};
-use crate::work::{Eye, Held, Watch};
+use crate::work::{Caller, Eye, Held};
 
 /// What a call works on.
 struct State {
@@ -38,9 +39,9 @@ impl RowRun {
         &self,
         py: Python<'_>,
         callback: Option<&Bound<'_, PyAny>>,
-        step: impl FnOnce(&mut State, &Watch) -> Result<T> + Send + 'static,
+        step: impl FnOnce(&mut State, &Caller) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
-        self.state.work(py, self.request.threads, callback, step)
+        self.state.work(py, self.request.run.threads, callback, step)
     }
 }
 
@@ -49,11 +50,15 @@ impl RowRun {
     #[new]
     #[pyo3(signature = (request, names, classes))]
     fn new(request: &str, names: Vec<String>, classes: Option<Vec<String>>) -> PyResult<Self> {
-        let request = Request::new(request)?;
+        let request = read(request)?;
         let classes = classes.unwrap_or_default();
         let problem = RowProblem { names, classes, ..RowProblem::default() };
-        let problem = problem.keeping(&request.always()).map_err(|error| raise(&error))?;
-        let learner = request.learner(&problem).map_err(|error| raise(&error))?;
+        let made = || -> Result<_> {
+            let problem = problem.keeping(&request.method.always()?)?;
+            let learner = learner(&request, &problem)?;
+            Ok((problem, learner))
+        };
+        let (problem, learner) = made().map_err(|error| raise(&error))?;
         let filter = RowFilter::default();
         Ok(Self {
             names: Arc::new(problem.names.clone()),
@@ -85,9 +90,9 @@ impl RowRun {
         let samples = Samples::new(x)?;
         let mut source = RowSource::new(samples, Arc::clone(&self.names), y, weight, order)?;
         let (request, classes) = (Arc::clone(&self.request), self.problem.classes.len());
-        let complete = self.work(py, callback, move |state, watch| {
+        let complete = self.work(py, callback, move |state, caller| {
             let rows = source.len();
-            let missing = request.row_missing()?;
+            let missing = RowMissing::parse(request.method.missing())?;
             let mut options = RowOptions { missing, classes, ..RowOptions::default() };
             if whole {
                 options.block = rows.max(1);
@@ -98,7 +103,10 @@ impl RowRun {
             if !fresh {
                 driver = driver.after(filter);
             }
-            let report = driver.run(&mut Eye::rows(watch, Some(rows as u64)))?;
+            let mut eye = Eye(caller);
+            let mut watch = eye.watch();
+            watch.rows = Some(rows as u64);
+            let report = driver.run(&mut watch)?;
             let RowReport { filter, complete, .. } = report;
             state.filter = filter;
             Ok(complete)
@@ -117,19 +125,12 @@ impl RowRun {
         let (request, problem) = (Arc::clone(&self.request), Arc::clone(&self.problem));
         let (start, complete) = (self.start, self.complete);
         self.work(py, None, move |state, _| {
-            let mut selection = state.learner.selection()?;
-            state.filter.tell(&mut selection);
-            let counts = state.filter.counts();
-            let warnings = row_warnings(&selection, &counts, request.k);
-            let total = start.elapsed().as_secs_f64();
-            let seconds = Seconds { total, read: 0.0, select: total };
-            let report = row_report(&problem, selection, complete, seconds);
-            let target = row_target(&problem);
-            let rows = Rows::of(&counts).counted(&state.filter);
-            let sources = ["memory".to_string()];
-            let said =
-                Said { request: &request, target: &target, sources: &sources, rows: &rows, total };
-            said.json(&report, "samples", &warnings)
+            let rows = Rows::of(&state.filter.counts(), "position", 0);
+            let (found, times) = ((rows, &state.filter), (Duration::ZERO, start.elapsed()));
+            let selection = state.learner.selection()?;
+            let context = context(&request, start);
+            let outcome = Outcome::samples(&context, selection, &problem, found, times);
+            json(&Outcome { complete, ..outcome })
         })
     }
 
@@ -180,7 +181,7 @@ impl RowRun {
     fn restore(&mut self, state: &[u8]) -> PyResult<()> {
         let unpack = || -> Result<(State, bool)> {
             let (filter, saved, complete): (RowFilter, Vec<u8>, bool) = snapshot::decode(state)?;
-            let mut learner = self.request.learner(&self.problem)?;
+            let mut learner = learner(&self.request, &self.problem)?;
             learner.restore(&saved)?;
             Ok((State { learner, filter }, complete))
         };

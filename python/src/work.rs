@@ -14,15 +14,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use keepnet::learn::RowLearner;
-use keepnet::run::{RowCounts, RowObserver};
-use keepnet::select::Status;
-use keepnet::{Flow, Observer, Progress, Result};
+use keepnet::Result;
+use keepnet_run::watch::{Clock, Watch};
+use keepnet_run::{Host, Seen};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::raise;
+use crate::request::COMMAND;
 
 /// Time between two looks at signals and progress.
 const TICK: Duration = Duration::from_millis(40);
@@ -62,30 +62,15 @@ fn forget(gone: &Arc<rayon::ThreadPool>) {
 
 /// Where the work stands and whether it should go on.
 #[derive(Default)]
-pub struct Watch {
+pub struct Caller {
     stop: AtomicBool,
     latest: Mutex<Option<Seen>>,
 }
 
-/// One look at the work.
-#[derive(Clone, Copy, Default)]
-struct Seen {
-    scan: u32,
-    scans: u32,
-    arrived: u64,
-    total: Option<u64>,
-    status: Status,
-}
-
-impl Watch {
+impl Caller {
     /// Whether the work was told to end.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
-    }
-
-    fn note(&self, seen: Seen) -> Flow {
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
-        Flow { save: false, stop: self.stopped() }
     }
 
     fn take(&self) -> Option<Seen> {
@@ -93,36 +78,27 @@ impl Watch {
     }
 }
 
-/// The engine's view of a [`Watch`].
-pub struct Eye<'a> {
-    watch: &'a Watch,
-    rows: Option<u64>,
-}
+/// The run's view of a [`Caller`].
+pub struct Eye<'a>(pub &'a Caller);
 
-impl<'a> Eye<'a> {
-    /// For a run on features.
-    pub fn new(watch: &'a Watch) -> Self {
-        Self { watch, rows: None }
-    }
-
-    /// For a run on rows, whose number may be known.
-    pub fn rows(watch: &'a Watch, rows: Option<u64>) -> Self {
-        Self { watch, rows }
+impl Eye<'_> {
+    /// An observer of a run that shows progress and ends when it is told to.
+    pub fn watch(&mut self) -> Watch<'_> {
+        Watch::new(self, Clock::start(None))
     }
 }
 
-impl Observer for Eye<'_> {
-    fn progress(&mut self, progress: &Progress) -> Result<Flow> {
-        let Progress { scan, scans, arrived, features, status } = *progress;
-        let total = features.map(|features| features * u64::from(scans));
-        Ok(self.watch.note(Seen { scan, scans, arrived, total, status }))
+impl Host for Eye<'_> {
+    fn command(&self) -> String {
+        COMMAND.into()
     }
-}
 
-impl RowObserver for Eye<'_> {
-    fn progress(&mut self, counts: &RowCounts, learner: &dyn RowLearner) -> Result<Flow> {
-        let (arrived, status) = (counts.input, learner.status());
-        Ok(self.watch.note(Seen { scan: 0, scans: 1, arrived, total: self.rows, status }))
+    fn progress(&mut self, seen: &Seen) {
+        *self.0.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(*seen);
+    }
+
+    fn stop(&mut self) -> Option<&'static str> {
+        self.0.stopped().then_some("the caller")
     }
 }
 
@@ -145,12 +121,12 @@ pub fn run<T: Send + 'static>(
     py: Python<'_>,
     threads: Option<usize>,
     callback: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Watch) -> T + Send + 'static,
+    work: impl FnOnce(&Caller) -> T + Send + 'static,
 ) -> PyResult<T> {
     let pool = pool(threads.unwrap_or(0))?;
-    let watch = Arc::new(Watch::default());
+    let caller = Arc::new(Caller::default());
     let (send, mut receive) = channel();
-    let theirs = Arc::clone(&watch);
+    let theirs = Arc::clone(&caller);
     pool.spawn(move || {
         let done = catch_unwind(AssertUnwindSafe(|| work(&theirs)));
         // Nobody listens where the caller was interrupted.
@@ -164,7 +140,7 @@ pub fn run<T: Send + 'static>(
             let got = receive.recv_timeout(wait);
             (receive, got)
         });
-        let told = match (callback, watch.take()) {
+        let told = match (callback, caller.take()) {
             (Some(callback), Some(seen)) if trouble.is_none() => tell(py, callback, &seen),
             _ => Ok(false),
         };
@@ -185,13 +161,13 @@ pub fn run<T: Send + 'static>(
                 trouble = told
                     .and_then(|stop| {
                         if stop {
-                            watch.stop.store(true, Ordering::Relaxed);
+                            caller.stop.store(true, Ordering::Relaxed);
                         }
                         py.check_signals()
                     })
                     .err();
                 if trouble.is_some() {
-                    watch.stop.store(true, Ordering::Relaxed);
+                    caller.stop.store(true, Ordering::Relaxed);
                 }
             }
         }
@@ -229,12 +205,12 @@ impl<T: Send + 'static> Held<T> {
         py: Python<'_>,
         threads: Option<usize>,
         callback: Option<&Bound<'_, PyAny>>,
-        step: impl FnOnce(&mut T, &Watch) -> Result<R> + Send + 'static,
+        step: impl FnOnce(&mut T, &Caller) -> Result<R> + Send + 'static,
     ) -> PyResult<R> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut held = taken.ok_or_else(Self::gone)?;
-        let whole = move |watch: &Watch| {
-            let done = step(&mut held, watch);
+        let whole = move |caller: &Caller| {
+            let done = step(&mut held, caller);
             (held, done)
         };
         let (held, done) = run(py, threads, callback, whole)?;

@@ -15,7 +15,7 @@ from scipy import sparse
 N, P = 40, 6
 Y = np.random.default_rng(0).normal(size=N)
 X = np.random.default_rng(1).normal(size=(N, P))
-REQUEST = json.dumps({"method": "os-plus", "k": 2})
+REQUEST = json.dumps({"method": {"name": "os-plus", "k": 2}})
 
 
 def fit(packed, names=None, y=Y, weight=None):

@@ -19,9 +19,9 @@ use keepnet::{
 };
 use keepnet_bench::{Args, Seconds, auc, child_seconds, load, mib, peak_bytes, pool, reset_peak};
 use keepnet_bench::{WorkloadColumns, select, thread_counts, timed};
-use keepnet_io::plan::Plan;
 use keepnet_io::{Format, OpenOptions, ProblemSpec, build_problem, open, sink};
 use keepnet_papers::Workload;
+use keepnet_run::plan::Plan;
 
 /// The names under which distributions and the source package install LIBLINEAR.
 const TRAINERS: [&str; 2] = ["liblinear-train", "train"];

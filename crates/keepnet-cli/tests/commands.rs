@@ -13,7 +13,7 @@ fn methods_are_listed_and_shown_from_the_registry() {
         assert!(list.out.contains(method.name) && list.out.contains(method.summary));
         let one = folder.run(&format!("methods {}", method.name));
         for setting in method.settings {
-            let shown = keepnet_cli::wording::with_flags(&setting.default());
+            let shown = keepnet_run::wording::with_flags(&setting.default());
             assert!(one.out.contains(setting.name) && one.out.contains(&shown));
         }
     }

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use keepnet::Result;
-use keepnet_cli::{commands, flags, run::runner::Here};
+use keepnet_cli::{commands, flags};
+use keepnet_run::Here;
 
 use crate::cases::{Case, cases};
 use crate::random::Random;

@@ -12,11 +12,8 @@ mod guard;
 mod input;
 mod mapped;
 mod memory;
-pub mod plan;
-pub mod result;
 pub mod sink;
 mod store;
-pub mod system;
 
 pub use formats::Format;
 pub use input::dataset::{Dataset, open};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use keepnet::run::snapshot::{decode, encode};
 use keepnet::{Observer, Progress, Result, Status};
-use keepnet_cli::run::watch::Watch;
+use keepnet_run::watch::Watch;
 use mpi::point_to_point::{Message, Status as Envelope};
 use mpi::traits::*;
 
@@ -79,7 +79,7 @@ impl Desk {
     /// Serves until every worker has sent its report; they and the prediction at the end.
     pub fn serve(
         mut self,
-        watch: &mut Watch,
+        watch: &mut Watch<'_>,
         (features, scans): (Option<u64>, u32),
     ) -> Result<(Vec<Report>, Vec<f64>)> {
         let world = wire::world();
@@ -112,7 +112,7 @@ impl Desk {
         Ok((self.reports.into_iter().flatten().collect(), u))
     }
 
-    fn take(&mut self, message: Message, envelope: &Envelope, watch: &mut Watch) -> Result<()> {
+    fn take(&mut self, message: Message, envelope: &Envelope, watch: &mut Watch<'_>) -> Result<()> {
         let (rank, tag) = (envelope.source_rank(), envelope.tag());
         let worker = rank as usize - 1;
         match tag {
@@ -145,17 +145,17 @@ impl Desk {
     }
 
     /// One more state of the checkpoint under way; with the last one it is whole.
-    fn state(&mut self, worker: usize, bytes: Vec<u8>, watch: &mut Watch) -> Result<()> {
+    fn state(&mut self, worker: usize, bytes: Vec<u8>, watch: &mut Watch<'_>) -> Result<()> {
         self.states[worker] = Some(bytes);
         if self.states.iter().all(Option::is_some) {
             let whole: Vec<Vec<u8>> = self.states.iter_mut().filter_map(Option::take).collect();
-            watch.save(encode(&whole)?)?;
+            Observer::save(watch, encode(&whole)?)?;
         }
         Ok(())
     }
 
     /// Progress, signals, time, and whether a checkpoint is due.
-    fn look(&mut self, watch: &mut Watch, features: Option<u64>, scans: u32) -> Result<()> {
+    fn look(&mut self, watch: &mut Watch<'_>, features: Option<u64>, scans: u32) -> Result<()> {
         if let Some(window) = &self.window {
             let mut head = [0.0; HEAD];
             window.get(0, &[0.0; HEAD], &mut head);
@@ -165,7 +165,7 @@ impl Desk {
         let scan = features.map_or(0, |features| self.updates / features.max(1)) as u32;
         let (arrived, status) = (self.updates, Status::default());
         let scan = scan.min(scans.saturating_sub(1));
-        let flow = watch.progress(&Progress { scan, scans, arrived, features, status })?;
+        let flow = Observer::progress(watch, &Progress { scan, scans, arrived, features, status })?;
         let ended = self.reports.iter().any(Option::is_some);
         let under_way = self.states.iter().any(Option::is_some);
         // One checkpoint at a time, and none once a worker is through: it has no state any more.

@@ -14,9 +14,8 @@ use keepnet::{
     Budget, CheckedBlock, ColumnSelector, Driver, Error, FeatureSource, Flow, Observer, Order,
     Outcome, Problem, Progress, Result, RunOptions, RunReport, Selection, Snapshot, Status,
 };
-use keepnet_cli::flags::SelectArgs;
-use keepnet_cli::run::checkpoint::Checkpoint;
-use keepnet_cli::run::runner::{Job, Learnt, Runner};
+use keepnet_run::Request;
+use keepnet_run::runner::{Job, Learnt, Runner};
 use mpi::traits::*;
 
 use crate::centre::Desk;
@@ -57,21 +56,21 @@ impl Ranks {
         Self { rank, workers: size.saturating_sub(1), set: Mutex::new(None) }
     }
 
-    fn lead(&self, set: &Set, job: Job<'_>) -> Result<RunReport> {
-        let saved = job.watch.checkpoint.as_ref().map(Checkpoint::load).transpose()?;
+    fn lead(&self, set: &Set, job: Job<'_, '_>) -> Result<RunReport> {
+        let saved = job.watch.saved()?;
         let mut desk = Desk::new(self.workers, set.length, set.window.clone());
-        desk.start(saved.flatten())?;
+        desk.start(saved)?;
         let features = job.source.features();
         let (reports, u) = desk.serve(job.watch, (features, job.options.scans))?;
         let name = if set.window.is_some() { "mpi window" } else { "mpi messages" };
-        reports::together(&set.params, &job.lane.problem, name, reports, &u)
+        reports::together(&set.params, &job.lanes[0].problem, name, reports, &u)
     }
 
-    fn work(&self, set: &Set, worker: &Mutex<Worker>, job: Job<'_>) -> Result<()> {
+    fn work(&self, set: &Set, worker: &Mutex<Worker>, job: Job<'_, '_>) -> Result<()> {
         let at = self.rank - 1;
         let options = share_order(job.options, job.source, at)?;
         let mut share = job.source.shard(at, self.workers)?;
-        let mut driver = Driver::new(share.as_mut(), vec![job.lane], options)?;
+        let mut driver = Driver::new(share.as_mut(), job.lanes, options)?;
         let state = wire::receive(0, START)?;
         if !state.is_empty() {
             driver.restore(&state)?;
@@ -116,14 +115,15 @@ impl Runner for Ranks {
         self.rank == 0
     }
 
-    fn check(&self, args: &SelectArgs, method: &MethodInfo) -> Result<()> {
+    fn check(&self, request: &Request, method: &MethodInfo) -> Result<()> {
+        let Request { output, run, .. } = request;
         let rows = method.stream == Stream::Samples;
         let given = [
-            ("decisions", args.output.decisions.is_some()),
-            ("groups", args.method.groups.is_some()),
-            ("checkpoint", rows && args.run.checkpoint.is_some()),
-            ("every", rows && args.output.every.is_some()),
-            ("missing", rows && args.method.missing == "mean"),
+            ("decisions", output.decisions.is_some()),
+            ("groups", request.method.groups.is_some()),
+            ("checkpoint", rows && run.checkpoint.is_some()),
+            ("every", rows && output.every.is_some()),
+            ("missing", rows && request.method.missing() == "mean"),
         ];
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Error::param(name, "given", "no such flag over MPI ranks"));
@@ -219,7 +219,7 @@ impl Runner for Ranks {
         Ok(Box::new(Own(worker)))
     }
 
-    fn run(&self, job: Job<'_>) -> Result<Option<RunReport>> {
+    fn run(&self, job: Job<'_, '_>) -> Result<Option<RunReport>> {
         let set = lock(&self.set).take();
         let set = set.ok_or_else(|| Error::Unsupported("there is no method to run".into()))?;
         let report = match &set.worker {

@@ -14,15 +14,17 @@ use keepnet_eval::{
     select_rows,
 };
 use keepnet_io::{TableSource, open_rows};
+use keepnet_run::outputs::phase::{self, Phase};
+use keepnet_run::request::{GroupSpec, need_extension, text};
+use keepnet_run::system;
+use keepnet_run::terminal::signals;
+use keepnet_run::terminal::steps::Steps;
 use rayon::prelude::*;
 
 use super::compare_data::{self as data, Named, Names};
+use super::compare_outputs as outputs;
 use super::compare_resume::Passes;
-use super::{compare_outputs as outputs, files};
-use crate::flags::{self, CompareArgs};
-use crate::run::signals::{self, Phase};
-use crate::run::steps::Steps;
-use crate::run::system;
+use crate::flags::CompareArgs;
 
 /// Bytes of a block of columns.
 const BLOCK: u64 = 32 << 20;
@@ -45,7 +47,7 @@ struct Asked<'a> {
 pub fn run(args: &CompareArgs) -> Result<()> {
     let asked = read(args)?;
     signals::listen()?;
-    let _lock = files::compare(args)?;
+    let _lock = outputs::files(args)?;
     let mut passes = Passes::open(args)?;
     system::with_threads(args.threads, || {
         let named = data::datasets(args)?;
@@ -63,7 +65,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
             })?;
         }
         steps.end();
-        signals::enter(Phase::Writing);
+        phase::enter(Phase::Writing);
         outputs::write(args, &all)
     })?;
     passes.remove();
@@ -72,10 +74,10 @@ pub fn run(args: &CompareArgs) -> Result<()> {
 
 fn read(args: &CompareArgs) -> Result<Asked<'_>> {
     if let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-") {
-        flags::extension("output", path, &["csv"], ".csv or -")?;
+        need_extension("output", path, &["csv"], ".csv or -")?;
     }
     if let Some(path) = &args.report {
-        flags::extension("report", path, &["html", "htm"], ".html")?;
+        need_extension("report", path, &["html", "htm"], ".html")?;
     }
     let entrants = args.entrants()?;
     let external = CompareArgs::named("external", &args.external)?;
@@ -87,7 +89,7 @@ fn read(args: &CompareArgs) -> Result<Asked<'_>> {
     if args.orders == 0 {
         return Err(Error::param("orders", 0, "at least 1"));
     }
-    let judges = flags::list(&args.classifiers);
+    let judges = text::list(&args.classifiers);
     let judges = judges.iter().map(|name| Judge::parse(name)).collect::<Result<Vec<_>>>()?;
     let missing = keepnet::Missing::parse(&args.missing)?;
     let row_missing = match missing {
@@ -95,11 +97,7 @@ fn read(args: &CompareArgs) -> Result<Asked<'_>> {
         Missing::Zero => RowMissing::Zero,
         _ => RowMissing::Error,
     };
-    let balanced = match args.class_weight.as_deref() {
-        None => false,
-        Some("balanced") => true,
-        Some(other) => return Err(Error::param("class-weight", other, "balanced")),
-    };
+    let balanced = args.class_weight.is_some();
     let on_rows = entrants.iter().find(|entrant| entrant.info.stream == Stream::Samples);
     if let Some(entrant) = on_rows {
         if balanced {
@@ -123,9 +121,9 @@ fn read(args: &CompareArgs) -> Result<Asked<'_>> {
         splits: SplitSpec::parse(&args.splits)?,
         policy: CheckPolicy { missing, min_count: 1, ..CheckPolicy::default() },
         rows: RowOptions { missing: row_missing, ..RowOptions::default() },
-        groups: args.groups.as_deref().map(flags::groups).transpose()?,
+        groups: args.groups.as_ref().map(GroupSpec::groups).transpose()?,
         balanced,
-        memory: args.memory.as_deref().map(|text| flags::bytes("memory", text)).transpose()?,
+        memory: args.memory,
     })
 }
 
@@ -137,8 +135,8 @@ fn dataset(
     steps: &mut Steps,
     passes: &mut Passes,
 ) -> Result<()> {
-    let options = data::open_options(asked.args)?;
-    let (columns, rows) = data::specs(asked.args, &named.target)?;
+    let options = data::open_options(asked.args);
+    let (columns, rows) = data::specs(asked.args, &named.target);
     let mut opened = keepnet_io::open(&named.inputs, &options)?;
     let joined = keepnet_io::build_problem(&mut opened, &columns, &options)?;
     let mut source = opened.source(&joined.not_features)?;

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use keepnet::selection::{Selected, Selection};
-use keepnet::{ColumnBlock, Error, FeatureId, FeatureSource, Result, Task};
+use keepnet::{ColumnBlock, Error, FeatureId, FeatureSource, Result};
 use keepnet_eval::Found;
 use keepnet_eval::splits::Split;
 use keepnet_io::{OpenOptions, ProblemSpec};
+use keepnet_run::request::text;
 
 use crate::flags::CompareArgs;
 
@@ -45,14 +46,9 @@ pub fn datasets(args: &CompareArgs) -> Result<Vec<Named>> {
 }
 
 /// What is asked of the rows, for columns and for rows.
-pub fn specs(args: &CompareArgs, target: &str) -> Result<(ProblemSpec, ProblemSpec)> {
-    let task = match args.task.as_str() {
-        "auto" => None,
-        "regression" => Some(Task::Regression),
-        "classification" => Some(Task::Classification),
-        other => return Err(Error::param("task", other, "auto, regression or classification")),
-    };
-    let key = crate::flags::list(&args.input.0.key);
+pub fn specs(args: &CompareArgs, target: &str) -> (ProblemSpec, ProblemSpec) {
+    let task = args.task.0;
+    let key = text::list(&args.input.0.key);
     let weight = args.sample_weight.clone();
     // Classes are balanced in the training rows of each split, not here.
     let columns = ProblemSpec {
@@ -63,7 +59,7 @@ pub fn specs(args: &CompareArgs, target: &str) -> Result<(ProblemSpec, ProblemSp
         ..ProblemSpec::default()
     };
     let rows = ProblemSpec { target: target.into(), task, weight, ..ProblemSpec::default() };
-    Ok((columns, rows))
+    (columns, rows)
 }
 
 /// The place of each feature by name, and the name of each: one pass over the source.
@@ -216,6 +212,6 @@ pub fn truth(path: &Path, names: &Names) -> Result<Vec<(u64, f64)>> {
 }
 
 /// How files are read: the reader's share of the memory is that of `select`.
-pub fn open_options(args: &CompareArgs) -> Result<OpenOptions> {
-    args.input.0.options(args.memory.as_deref())
+pub fn open_options(args: &CompareArgs) -> OpenOptions {
+    args.input.0.options(args.memory)
 }

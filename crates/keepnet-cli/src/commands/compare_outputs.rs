@@ -3,15 +3,41 @@
 use std::fmt::Write as _;
 
 use keepnet::{Bytes, Error, Result};
+use keepnet_eval::report::Table;
 use keepnet_eval::report::comparison;
 use keepnet_eval::{Comparison, Ranking};
 
 use crate::flags::CompareArgs;
-use crate::output::atomic::{self, Pending};
-use crate::output::report::aligned_table;
-use crate::output::say::{aside, visible};
-use crate::output::{print, table};
-use crate::run::system;
+use keepnet_run::lock::Lock;
+use keepnet_run::outputs;
+use keepnet_run::outputs::atomic::{self, Pending};
+use keepnet_run::request::GroupSpec;
+use keepnet_run::result::table;
+use keepnet_run::system;
+use keepnet_run::terminal::say::{aside, print};
+use keepnet_run::text::visible;
+
+/// The files of a comparison, looked at before it; the checkpoint is its own as long as what is
+/// returned lives.
+pub fn files(args: &CompareArgs) -> Result<Option<Lock>> {
+    let external = CompareArgs::named("external", &args.external)?;
+    let datasets = CompareArgs::named("dataset", &args.dataset)?;
+    let inputs = outputs::data(&args.input.0)
+        .with("--dataset", datasets.iter().map(|(_, spec)| spec))
+        .with("--target", &args.target)
+        .with("--sample-weight", &args.sample_weight)
+        .with("--groups", args.groups.as_ref().and_then(GroupSpec::text))
+        .with("--splits", [&args.splits])
+        .with("--external", external.iter().map(|(_, file)| file))
+        .files("--truth", &args.truth);
+    let outputs = outputs::given([
+        ("output", &args.output),
+        ("report", &args.report),
+        ("checkpoint", &args.checkpoint),
+    ]);
+    outputs::ready(&outputs, &inputs)?;
+    Lock::take(args.checkpoint.as_deref())
+}
 
 /// Writes the tidy numbers and the report, and prints the table.
 pub fn write(args: &CompareArgs, all: &Comparison) -> Result<()> {
@@ -22,7 +48,7 @@ pub fn write(args: &CompareArgs, all: &Comparison) -> Result<()> {
         pending.push(Pending::whole(path, &tidy)?);
     }
     if let Some(path) = &args.report {
-        let page = comparison::page(all, aligned_table(&summary(all)), &system::command_line())?;
+        let page = comparison::page(all, page_table(&summary(all)), &system::command_line())?;
         pending.push(Pending::whole(path, page.html()?.as_bytes())?);
     }
     atomic::publish(pending)?;
@@ -167,4 +193,10 @@ fn rank_line(ranking: &Ranking) -> String {
         test.p,
         ranking.difference
     )
+}
+
+/// The table of a comparison, for its page.
+fn page_table(rows: &[Vec<String>]) -> Table {
+    let head = rows.first().cloned().unwrap_or_default();
+    Table::of(head, rows.iter().skip(1).cloned().collect())
 }

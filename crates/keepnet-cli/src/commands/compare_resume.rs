@@ -15,7 +15,7 @@ use keepnet_eval::splits::Split;
 use serde::{Deserialize, Serialize};
 
 use crate::flags::CompareArgs;
-use crate::output::journal::Journal;
+use keepnet_run::outputs::journal::Journal;
 
 #[derive(Clone, Serialize, Deserialize)]
 struct Feature {

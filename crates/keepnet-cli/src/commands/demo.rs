@@ -7,20 +7,24 @@ use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Bytes, Driver, Error, Lane, Result, RunOptions, RunReport};
 use keepnet_papers::Workload;
 
-use crate::flags::{DemoArgs, pairs};
-use crate::output::say::{aside, say};
-use crate::output::{print, table};
-use crate::run::progress::Reporter;
-use crate::run::signals::{self, Phase};
-use crate::run::system;
-use crate::run::watch::Watch;
+use keepnet_run::host::Host;
+use keepnet_run::outputs::phase::{self, Phase};
+use keepnet_run::request::OutputRequest;
+use keepnet_run::request::text::by_key;
+use keepnet_run::result::table;
+use keepnet_run::system;
+use keepnet_run::terminal::say::{aside, print, say};
+use keepnet_run::terminal::{Terminal, signals};
+use keepnet_run::watch::{Clock, Watch};
+
+use crate::flags::DemoArgs;
 
 /// Size of the demonstration: features, samples, informative features, noise.
 const SIZE: [(&str, &str); 4] = [("p", "100000"), ("n", "2000"), ("s", "50"), ("noise", "10%")];
 
 /// Runs the demonstration.
 pub fn run(args: &DemoArgs) -> Result<()> {
-    let mut settings = pairs(&args.settings)?;
+    let mut settings = by_key(&args.settings)?;
     for (name, value) in SIZE {
         settings.entry(name.into()).or_insert_with(|| value.into());
     }
@@ -56,12 +60,15 @@ fn select(args: &DemoArgs, workload: &Workload) -> Result<(RunReport, Option<&'s
     let mut source = workload.source();
     let options = RunOptions { scans: args.scans, seed: args.seed, ..RunOptions::default() };
     let driver = Driver::new(&mut source, vec![Lane::new(problem, selector)], options)?;
-    let mut watch = Watch::new(Reporter::new(args.progress, false), None);
-    signals::enter(Phase::Selecting);
+    let output = OutputRequest { progress: args.progress, ..OutputRequest::default() };
+    let mut terminal = Terminal::new(&output, true);
+    let mut watch = Watch::new(&mut terminal, Clock::start(None));
+    phase::enter(Phase::Selecting);
     let report = driver.run(&mut watch)?;
-    signals::enter(Phase::Writing);
-    watch.reporter.clear();
-    Ok((report, watch.stopped))
+    phase::enter(Phase::Writing);
+    let stopped = watch.stopped;
+    terminal.end(None);
+    Ok((report, stopped))
 }
 
 fn story(workload: &Workload, report: &RunReport, seconds: f64) -> String {

@@ -9,12 +9,16 @@ use keepnet_io::sink::{self, Cells, Columns, Field, FieldKind};
 use keepnet_papers::Workload;
 use keepnet_papers::workload::WORKLOADS;
 
-use super::files;
-use crate::flags::{GenerateArgs, bytes, pairs};
-use crate::output::atomic::{self, Pending};
-use crate::output::inputs::Inputs;
-use crate::output::{print, reduced, table};
-use crate::run::{signals, system};
+use keepnet_run::outputs::atomic::{self, Pending};
+use keepnet_run::outputs::inputs::Inputs;
+use keepnet_run::outputs::{self as files, reduced};
+use keepnet_run::request::text::by_key;
+use keepnet_run::result::table;
+use keepnet_run::system;
+use keepnet_run::terminal::say::print;
+use keepnet_run::terminal::signals;
+
+use crate::flags::GenerateArgs;
 
 /// Memory for formats that hold rows, unless `--memory` says otherwise.
 const MEMORY: u64 = 256 << 20;
@@ -29,17 +33,16 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
     let (Some(name), Some(output)) = (&args.workload, &args.output) else {
         return Err(Error::param("generate", "no workload", "WORKLOAD --output FILE, or --list"));
     };
-    let mut settings = pairs(&args.settings)?;
+    let mut settings = by_key(&args.settings)?;
     settings.entry("seed".into()).or_insert_with(|| args.seed.to_string());
     let workload = Workload::parse(name, &settings)?;
-    let memory = args.memory.as_deref().map(|text| bytes("memory", text)).transpose()?;
     for path in [Some(output), args.target.as_ref()].into_iter().flatten() {
         Format::from_path(&path.to_string_lossy())?;
     }
     signals::listen()?;
     let outputs = [("output", &args.output), ("target", &args.target), ("truth", &args.truth)];
     files::ready(&files::given(outputs), &Inputs::default())?;
-    system::with_threads(args.threads, || write_all(args, output, &workload, memory))?;
+    system::with_threads(args.threads, || write_all(args, output, &workload, args.memory))?;
     Ok(())
 }
 

@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use keepnet::registry::{self, MethodInfo, Relation};
 use keepnet::{Error, Result};
+use keepnet_run::result::table;
+use keepnet_run::terminal::say::print;
+use keepnet_run::wording::with_flags;
 
 use crate::flags::MethodsArgs;
-use crate::output::{print, table};
-use crate::wording::with_flags;
 
 /// Prints the methods.
 pub fn run(args: &MethodsArgs) -> Result<()> {

@@ -1,36 +1,31 @@
-//! The commands, one a file.
+//! The commands, one a file; `select`, `merge` and `extract` are those of `keepnet-run`.
 
-mod averages;
 mod compare;
 mod compare_data;
 mod compare_outputs;
 mod compare_resume;
 mod demo;
-mod files;
 mod generate;
 mod methods;
 mod reproduce;
-mod rows_outputs;
-mod select;
-mod select_outputs;
-mod select_rows;
 
 use std::path::Path;
 
 use clap::CommandFactory;
 use keepnet::{Error, Result};
+use keepnet_run::terminal::say::{print, say};
+use keepnet_run::terminal::{self, Terminal};
+use keepnet_run::{Runner, averages};
 
-use crate::flags::{Cli, Command};
-use crate::output;
-use crate::run::runner::Runner;
+use crate::flags::{Cli, Command, ExtractArgs, MergeArgs};
 
 /// Runs a command.
 pub fn dispatch(command: Command, runner: &dyn Runner) -> Result<()> {
     match command {
-        Command::Select(args) => select::run(&args, runner),
+        Command::Select(request) => terminal::run(&request, runner),
         Command::Compare(args) => compare::run(&args),
-        Command::Merge(args) => averages::merge(&args),
-        Command::Extract(args) => averages::extract(&args),
+        Command::Merge(args) => merge(&args),
+        Command::Extract(args) => extract(&args),
         Command::Methods(args) => methods::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Generate(args) => generate::run(&args),
@@ -38,10 +33,25 @@ pub fn dispatch(command: Command, runner: &dyn Runner) -> Result<()> {
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "keepnet", &mut text);
-            output::print(&String::from_utf8_lossy(&text))
+            print(&String::from_utf8_lossy(&text))
         }
         Command::Man { directory } => man(directory.as_deref()),
     }
+}
+
+/// Adds up running averages that were accumulated apart.
+fn merge(args: &MergeArgs) -> Result<()> {
+    let sum = averages::merge(&args.inputs, &args.output)?;
+    let (rows, features) = (sum.averages.rows(), sum.problem.features());
+    say(&format!("{rows} rows of {features} features from {} files", args.inputs.len()));
+    Ok(())
+}
+
+/// A selection from running averages.
+fn extract(args: &ExtractArgs) -> Result<()> {
+    let request = args.request();
+    averages::extract(&args.stats, &request, &mut Terminal::new(&request.output, true))?;
+    Ok(())
 }
 
 fn man(directory: Option<&Path>) -> Result<()> {
@@ -51,7 +61,7 @@ fn man(directory: Option<&Path>) -> Result<()> {
         None => {
             let mut text = Vec::new();
             clap_mangen::Man::new(Cli::command()).render(&mut text).map_err(failed)?;
-            output::print(&String::from_utf8_lossy(&text))
+            print(&String::from_utf8_lossy(&text))
         }
     }
 }

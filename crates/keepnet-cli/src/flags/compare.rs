@@ -7,7 +7,8 @@ use keepnet::registry::{self, Stream};
 use keepnet::{Error, LossKind, MethodSpec, Result};
 use keepnet_eval::Entrant;
 
-use super::{InputFlags, ProgressKind, pairs};
+use keepnet_run::request::text::{self, Names, pair};
+use keepnet_run::request::{Balanced, GroupSpec, InputRequest, ProgressKind, TaskChoice};
 
 /// Flags of `compare`.
 #[derive(Args)]
@@ -19,15 +20,16 @@ pub struct CompareArgs {
     #[arg(long, value_name = "SPEC", help_heading = "Rows")]
     pub target: Option<String>,
     /// auto, regression or classification [default: auto, by the target]
-    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
-    #[arg(help_heading = "Rows")]
-    pub task: String,
+    #[arg(long, value_name = "NAME", value_parser = text::read::<TaskChoice>)]
+    #[arg(default_value = "auto", hide_default_value = true, help_heading = "Rows")]
+    pub task: TaskChoice,
     /// Weight of each row in the selections, given as --target is [default: 1 each] [example: w]
     #[arg(long, value_name = "SPEC", help_heading = "Rows")]
     pub sample_weight: Option<String>,
     /// balanced: every class weighs the same in the training rows [default: every row weighs the same]
-    #[arg(long, value_name = "balanced", help_heading = "Rows")]
-    pub class_weight: Option<String>,
+    #[arg(long, value_name = "balanced", value_parser = text::read::<Balanced>)]
+    #[arg(help_heading = "Rows")]
+    pub class_weight: Option<Balanced>,
     /// A data set in place of INPUT and --target; may be repeated [example: colon=colon.parquet:y]
     #[arg(long, value_name = "NAME=PATH:TARGET", help_heading = "Input")]
     #[arg(conflicts_with_all = ["inputs", "target"])]
@@ -41,8 +43,9 @@ pub struct CompareArgs {
     #[arg(short = 'k', value_name = "K", help_heading = "Method")]
     pub k: Option<usize>,
     /// Groups of features: a file of feature,group lines, prefix:SEP or block:N [default: none]
-    #[arg(long, value_name = "SPEC", help_heading = "Method")]
-    pub groups: Option<String>,
+    #[arg(long, value_name = "SPEC", value_parser = text::read::<GroupSpec>)]
+    #[arg(help_heading = "Method")]
+    pub groups: Option<GroupSpec>,
     /// Missing values: error, drop-feature, mean, zero or indicator [default: error]
     #[arg(long, value_name = "WAY", default_value = "error", hide_default_value = true)]
     #[arg(help_heading = "Method")]
@@ -56,8 +59,9 @@ pub struct CompareArgs {
     #[arg(help_heading = "Judging")]
     pub orders: usize,
     /// Judges: 1nn, svm, tree, own, and linear for numbers [default: all that fit the task]
-    #[arg(long, value_name = "LIST", help_heading = "Judging")]
-    pub classifiers: Vec<String>,
+    #[arg(long, value_name = "LIST", value_parser = text::read::<Names>)]
+    #[arg(help_heading = "Judging")]
+    pub classifiers: Vec<Names>,
     /// Selections made elsewhere, CSV with a column feature or index, and split, order, dataset where they differ
     #[arg(long, value_name = "NAME=FILE", help_heading = "Judging")]
     pub external: Vec<String>,
@@ -75,8 +79,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     pub checkpoint: Option<PathBuf>,
     /// Most memory for what the methods hold and for judging [default: no limit] [example: 2GiB]
-    #[arg(long, value_name = "SIZE", help_heading = "Run")]
-    pub memory: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = text::memory, help_heading = "Run")]
+    pub memory: Option<u64>,
     /// Every number as tidy CSV; - is standard output [default: a table only] [example: tidy.csv]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -93,11 +97,11 @@ pub struct CompareArgs {
 }
 
 /// The input flags of `select`, with `--dataset` in place of INPUT where that is given.
-pub struct CompareInput(pub InputFlags);
+pub struct CompareInput(pub InputRequest);
 
 impl Args for CompareInput {
     fn augment_args(command: Command) -> Command {
-        InputFlags::augment_args(command)
+        InputRequest::augment_args(command)
             .mut_arg("inputs", |arg| arg.required(false).required_unless_present("dataset"))
     }
 
@@ -108,7 +112,7 @@ impl Args for CompareInput {
 
 impl FromArgMatches for CompareInput {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        InputFlags::from_arg_matches(matches).map(Self)
+        InputRequest::from_arg_matches(matches).map(Self)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -149,7 +153,8 @@ impl CompareArgs {
     fn entrant(&self, parts: &[String]) -> Result<Entrant> {
         let (name, settings) = (&parts[0], &parts[1..]);
         let info = registry::find(name)?;
-        let mut settings = pairs(settings)?;
+        let settings: Vec<_> = settings.iter().map(|text| pair(text)).collect::<Result<_>>()?;
+        let mut settings = text::by_key(&settings)?;
         let mut number = |key: &'static str| match settings.remove(key) {
             None => Ok(None),
             Some(text) => text

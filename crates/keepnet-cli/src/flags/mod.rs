@@ -1,25 +1,18 @@
-//! The flags of every command, a group a file; help texts give the default and an example.
+//! The flags of every command but those of `select`, which are its request; help texts give the
+//! default and an example.
 
 mod compare;
-mod input;
-mod method;
-mod output;
-mod parse;
-mod rows;
-mod run;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use keepnet::Value;
+use keepnet_run::Request;
+use keepnet_run::request::text::{self, Names};
+use keepnet_run::request::{MethodRequest, OutputRequest, ProgressKind};
 
 pub use compare::{CompareArgs, CompareInput};
-pub use input::InputFlags;
-pub use method::{MethodFlags, groups};
-pub use output::{OutputFlags, ProgressKind, extension};
-pub use parse::{bytes, lines, list, names, pairs};
-pub use rows::RowFlags;
-pub use run::{Every, RunFlags};
 
 /// The program.
 #[derive(Parser)]
@@ -36,7 +29,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     /// Select k features from files, a column at a time
-    Select(Box<SelectArgs>),
+    Select(Box<Request>),
     /// Compare methods on held-out rows of one or several data sets
     Compare(Box<CompareArgs>),
     /// Add up running averages that were accumulated apart
@@ -64,26 +57,6 @@ pub enum Command {
     },
 }
 
-/// Flags of `select`.
-#[derive(Args)]
-pub struct SelectArgs {
-    /// What to read.
-    #[command(flatten)]
-    pub input: InputFlags,
-    /// What is asked of the rows.
-    #[command(flatten)]
-    pub rows: RowFlags,
-    /// Which method, and its settings.
-    #[command(flatten)]
-    pub method: MethodFlags,
-    /// How to run.
-    #[command(flatten)]
-    pub run: RunFlags,
-    /// What to write.
-    #[command(flatten)]
-    pub output: OutputFlags,
-}
-
 /// Flags of `merge`.
 #[derive(Args)]
 pub struct MergeArgs {
@@ -96,7 +69,7 @@ pub struct MergeArgs {
 }
 
 /// Flags of `extract`.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ExtractArgs {
     /// A file that `select --averages` or `merge` wrote
     #[arg(value_name = "STATS")]
@@ -108,17 +81,31 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "NAME", default_value = "annealed-ridge", hide_default_value = true)]
     pub method: String,
     /// A setting of the method; may be repeated [example: --set gamma=10]
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub settings: Vec<String>,
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = text::setting)]
+    pub settings: Vec<(String, Value)>,
     /// Features kept whatever happens, not counted in k: names or @FILE [default: none] [example: age,sex]
-    #[arg(long, value_name = "NAMES")]
-    pub always: Vec<String>,
+    #[arg(long, value_name = "NAMES", value_parser = text::read::<Names>)]
+    pub always: Vec<Names>,
     /// The result, .json or .csv; - is JSON on standard output [default: a table only]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// No table; errors and warnings only
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl ExtractArgs {
+    /// The same as a request.
+    #[must_use]
+    pub fn request(&self) -> Request {
+        let Self { k, settings, always, .. } = self.clone();
+        let (method, output) = (Some(self.method.clone()), self.output.clone());
+        Request {
+            method: MethodRequest { k, method, settings, always, ..MethodRequest::default() },
+            output: OutputRequest { output, quiet: self.quiet, ..OutputRequest::default() },
+            ..Request::default()
+        }
+    }
 }
 
 /// Flags of `methods`.
@@ -150,8 +137,8 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N")]
     pub repeats: Option<u64>,
     /// A setting of the figure; may be repeated [example: --set noise=stated]
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub settings: Vec<String>,
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = text::pair)]
+    pub settings: Vec<(String, String)>,
     /// The table as CSV; finished cells wait beside it in FILE.journal and are not run again
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -187,8 +174,8 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
     /// A setting of the workload; may be repeated [example: --set p=6000]
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub settings: Vec<String>,
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = text::pair)]
+    pub settings: Vec<(String, String)>,
     /// Seed of everything random [default: 0]
     #[arg(long, default_value_t = 0, hide_default_value = true, value_name = "N")]
     pub seed: u64,
@@ -196,8 +183,8 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// Most memory for formats that hold rows [default: 256MiB]
-    #[arg(long, value_name = "SIZE")]
-    pub memory: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = text::memory)]
+    pub memory: Option<u64>,
 }
 
 /// Flags of `demo`.
@@ -207,8 +194,8 @@ pub struct DemoArgs {
     #[arg(long, value_name = "NAME")]
     pub method: Option<String>,
     /// Size of the data: p features, n samples, s of them informative [example: --set p=1000000]
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub settings: Vec<String>,
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = text::pair)]
+    pub settings: Vec<(String, String)>,
     /// Scans [default: 2]
     #[arg(long, value_name = "N", default_value_t = 2, hide_default_value = true)]
     pub scans: u32,

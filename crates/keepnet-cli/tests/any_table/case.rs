@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Parser;
 use keepnet::Maker;
 use keepnet::registry::{MethodInfo, Stream};
-use keepnet_cli::run::runner::Runner;
+use keepnet_run::Runner;
 
 use crate::answer::Answer;
 use crate::fits::Loss;

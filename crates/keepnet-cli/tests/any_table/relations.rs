@@ -1,7 +1,7 @@
 //! The relations, a function each: whether a case keeps what its method promises.
 
 use keepnet::registry::{MethodInfo, Relation};
-use keepnet_cli::run::runner::Runner;
+use keepnet_run::Runner;
 
 use crate::answer::{Answer, Chosen};
 use crate::case::{Case, by_rows};

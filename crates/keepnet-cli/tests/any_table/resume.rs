@@ -9,10 +9,10 @@ use keepnet::{
     Budget, Driver, Flow, Observer, Progress, Result, RowLearner, RunReport, Selection, registry,
 };
 use keepnet_cli::flags::{Cli, Command};
-use keepnet_cli::run::checkpoint::Checkpoint;
-use keepnet_cli::run::runner::{Job, Runner};
-use keepnet_cli::run::watch::Watch;
 use keepnet_io::{ProblemSpec, open_rows};
+use keepnet_run::request::{Asked, Way};
+use keepnet_run::runner::{Here, Job, Runner};
+use keepnet_run::watch::Watch;
 
 use crate::case::{Case, by_rows};
 use crate::random::Random;
@@ -33,22 +33,22 @@ struct Stepwise {
     stop: Option<usize>,
 }
 
-struct Stopping<'a> {
-    watch: &'a mut Watch,
+struct Stopping<'a, 'h> {
+    watch: &'a mut Watch<'h>,
     left: Option<usize>,
 }
 
-impl Observer for Stopping<'_> {
+impl Observer for Stopping<'_, '_> {
     fn progress(&mut self, progress: &Progress) -> Result<Flow> {
         self.left = self.left.map(|left| left - 1);
         match self.left {
             Some(0) => Ok(Flow { save: true, stop: true }),
-            _ => self.watch.progress(progress),
+            _ => Observer::progress(self.watch, progress),
         }
     }
 
     fn save(&mut self, state: Vec<u8>) -> Result<()> {
-        self.watch.save(state)
+        Observer::save(self.watch, state)
     }
 
     fn decision(&mut self, decision: &Decision<'_>) -> Result<()> {
@@ -61,15 +61,14 @@ impl Runner for Stepwise {
         false
     }
 
-    fn run(&self, job: Job<'_>) -> Result<Option<RunReport>> {
+    fn run(&self, job: Job<'_, '_>) -> Result<Option<RunReport>> {
         let mut options = job.options;
         options.width = self.width;
-        let mut driver = Driver::new(job.source, vec![job.lane], options)?;
+        let mut driver = Driver::new(job.source, job.lanes, options)?;
         if let Some(groups) = job.groups {
             driver = driver.with_groups(groups);
         }
-        let saved = job.watch.checkpoint.as_ref().map(Checkpoint::load).transpose()?;
-        if let Some(state) = saved.flatten() {
+        if let Some(state) = job.watch.saved()? {
             driver.restore(&state)?;
         }
         driver.run(&mut Stopping { watch: job.watch, left: self.stop }).map(Some)
@@ -141,12 +140,12 @@ fn row_run(
     from: Option<&[u8]>,
 ) -> Result<(Selection, RowCounts, Vec<u8>)> {
     let cli = Cli::try_parse_from(words).expect("the words of a case");
-    let Command::Select(args) = cli.command else { unreachable!("select") };
-    let (method, spec) = (args.method.info()?, args.method.spec(args.run.seed)?);
-    let missing = RowMissing::parse(&args.method.missing)?;
+    let Command::Select(request) = cli.command else { unreachable!("select") };
+    let Asked { method, spec, problem, way, .. } = Asked::new(&request, &Here)?;
+    let Way::Rows(missing) = way else { unreachable!("a method on rows") };
     let drop_row = missing == RowMissing::DropRow;
-    let rows = ProblemSpec { drop_row, ..args.rows.spec(spec.loss, &args.input.key)?.into() };
-    let mut source = open_rows(&args.input.inputs, &rows, &args.input.options(None)?)?;
+    let rows = ProblemSpec { drop_row, ..problem };
+    let mut source = open_rows(&request.input.inputs, &rows, &request.input.options(None))?;
     let problem = source.problem().clone();
     let mut learner = registry::make_rows(method, &spec, &problem, Budget::unlimited())?;
     let options = RowOptions { missing, block, ..RowOptions::default() };

@@ -24,7 +24,7 @@ pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod turned;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use keepnet::{Error, Result};
 
@@ -113,7 +113,7 @@ impl Format {
         let found = Self::ALL.iter().find(|format| format.info().extensions.contains(&extension));
         found.copied().ok_or_else(|| {
             let got = format_args!("unknown from the extension of {path:?}");
-            Error::param("format", got, &FLAG)
+            Error::param("format", got, format!("--format {}", names()))
         })
     }
 
@@ -147,16 +147,11 @@ pub(crate) fn shown(path: &str) -> &str {
     if path == "-" { "standard input" } else { path }
 }
 
-/// The flag with all names that it takes.
-static FLAG: LazyLock<String> = LazyLock::new(|| {
+/// "parquet, arrow, ... or jsonl".
+fn names() -> String {
     let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
     let (last, others) = names.split_last().expect("there are formats");
-    format!("--format {} or {last}", others.join(", "))
-});
-
-/// "parquet, arrow, ... or jsonl".
-fn names() -> &'static str {
-    FLAG.trim_start_matches("--format ")
+    format!("{} or {last}", others.join(", "))
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use std::time::Instant;
 use keepnet::Result;
 use keepnet_papers::Mean;
 
-use crate::output::journal::Journal;
-use crate::output::say::{aside, visible};
+use keepnet_run::outputs::journal::Journal;
+use keepnet_run::terminal::say::aside;
+use keepnet_run::text::visible;
 
 /// What a paper gives for a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,12 +10,16 @@ mod saola;
 
 use keepnet::{Error, Result};
 
-use super::files;
-use crate::flags::{ReproduceArgs, pairs};
-use crate::output::inputs::Inputs;
-use crate::output::journal::{self, Journal};
-use crate::output::{atomic, print, table};
-use crate::run::lock::Lock;
+use keepnet_run::lock::Lock;
+use keepnet_run::outputs::inputs::Inputs;
+use keepnet_run::outputs::journal::{self, Journal};
+use keepnet_run::outputs::{self as files, atomic};
+use keepnet_run::request::need_extension;
+use keepnet_run::request::text::by_key;
+use keepnet_run::result::table;
+use keepnet_run::terminal::say::print;
+
+use crate::flags::ReproduceArgs;
 use bench::Bench;
 
 /// One figure or table.
@@ -78,7 +82,7 @@ const ABSENT: &[(&[&str], &str)] = &[
 pub fn run(args: &ReproduceArgs) -> Result<()> {
     let Some(name) = args.figure.as_deref().filter(|_| !args.list) else { return print(&list()) };
     let figure = find(name)?;
-    let settings = pairs(&args.settings)?;
+    let settings = by_key(&args.settings)?;
     if let Some(name) = settings.keys().find(|name| !figure.settings.contains(&name.as_str())) {
         let got = format!("{name} ({} knows {})", figure.name, known(figure));
         return Err(Error::param("--set", got, "a setting of the figure"));
@@ -87,7 +91,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         return Err(Error::param("repeats", 0, "at least 1"));
     }
     if let Some(picture) = &args.picture {
-        crate::flags::extension("picture", picture, &["svg"], ".svg")?;
+        need_extension("picture", picture, &["svg"], ".svg")?;
     }
     let journal = args.output.as_deref().map(journal::beside);
     let data = args.data.as_ref().map(|data| data.join("*.parquet").display().to_string());
@@ -99,7 +103,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     let identity = format!("keepnet {version} {} {settings:?}", figure.name);
     let journal = Journal::beside(args.output.as_deref(), &identity)?;
     let mut bench = Bench::new(repeats, args.data.clone(), settings, journal, args.quiet);
-    crate::run::system::with_threads(args.threads, || (figure.run)(&mut bench))?;
+    keepnet_run::system::with_threads(args.threads, || (figure.run)(&mut bench))?;
     bench.done();
     let cells = bench.cells();
     let seconds = bench.seconds();

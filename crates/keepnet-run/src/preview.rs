@@ -1,0 +1,104 @@
+//! `--dry-run`: what would be read and how much memory it takes.
+
+use std::fmt::Write as _;
+
+use keepnet::selection::Value;
+use keepnet::{Bytes, FeatureSource, RowProblem, SampleSource, Task};
+use keepnet_io::RowStream;
+
+use crate::input::Columns;
+use crate::plan::Plan;
+use crate::request::Asked;
+use crate::text::visible;
+
+/// What a run would do, a line each, with its name.
+#[derive(Clone, Debug)]
+pub struct Preview(Vec<(&'static str, String)>);
+
+impl std::fmt::Display for Preview {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = String::new();
+        for (what, line) in &self.0 {
+            let _ = writeln!(out, "{what:<10}{}", visible(line));
+        }
+        f.write_str(&out)
+    }
+}
+
+fn task(task: Task, classes: &[String], reason: &str) -> String {
+    match task {
+        Task::Regression => format!("regression ({reason})"),
+        Task::Classification => {
+            format!("classification into {} ({reason})", classes.join(", "))
+        }
+    }
+}
+
+fn limit(limit: Option<u64>) -> String {
+    limit.map_or("no limit".into(), |limit| format!("limit {}", Bytes(limit)))
+}
+
+/// Of a method on features with these settings in force.
+pub(crate) fn columns(
+    asked: &Asked<'_>,
+    opened: &Columns,
+    plan: &Plan,
+    params: &[(&'static str, Value)],
+    scans: u32,
+) -> Preview {
+    let (rows, target) = (&opened.rows, &opened.problem.target);
+    let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+    let features = opened.source.features().map_or("unknown".into(), |n| n.to_string());
+    let masked = rows.masked_target.unwrap_or(0);
+    let rows = format!(
+        "{} in the input, {} used, {masked} without target, {} unmatched; matched by {}",
+        rows.input,
+        rows.used,
+        rows.unmatched.unwrap_or(0),
+        rows.matched_by
+    );
+    let memory = format!(
+        "{} (resident {}, block of {} columns {}, kept set {}), {}",
+        Bytes(plan.need()),
+        Bytes(plan.resident),
+        plan.width,
+        Bytes(plan.block),
+        Bytes(plan.kept),
+        limit(plan.limit)
+    );
+    let classes = target.classes().unwrap_or_default();
+    let mut lines = vec![
+        ("files", opened.files.join(", ")),
+        ("columns", opened.kinds.clone()),
+        ("features", features),
+        ("rows", rows),
+        ("task", task(target.task(), classes, &opened.task_reason)),
+        ("method", format!("{} {}", asked.method.name, params.join(" "))),
+        ("memory", memory),
+        ("read", format!("{} in each of {scans} scans", Bytes(opened.bytes))),
+    ];
+    lines.extend(opened.notes.iter().map(|note| ("note", note.clone())));
+    Preview(lines)
+}
+
+/// Of a method on rows that needs this many bytes.
+pub(crate) fn rows(
+    asked: &Asked<'_>,
+    source: &RowStream,
+    problem: &RowProblem,
+    need: u64,
+) -> Preview {
+    let (spec, classes) = (&asked.spec, &problem.classes);
+    let kind = if classes.is_empty() { Task::Regression } else { Task::Classification };
+    let k = spec.k.map_or("chosen on the path".into(), |k| k.to_string());
+    let set: Vec<_> = spec.settings.iter().map(|(n, v)| format!(" {n}={v}")).collect();
+    Preview(vec![
+        ("files", source.files().collect::<Vec<_>>().join(", ")),
+        ("features", problem.candidates().to_string()),
+        ("covar", problem.covariates.to_string()),
+        ("rows", source.rows().map_or("known at the end".into(), |n| n.to_string())),
+        ("task", task(kind, classes, source.task_reason())),
+        ("method", format!("{} k={k}{}", asked.method.name, set.concat())),
+        ("memory", format!("{}, {}", Bytes(need), limit(asked.request.run.memory))),
+    ])
+}

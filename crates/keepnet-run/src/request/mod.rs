@@ -1,0 +1,57 @@
+//! What the user asked for, typed; a group a file.
+//!
+//! Each group is one struct: its fields are the flags of the command line (feature `terminal`),
+//! the JSON that Python sends, and what a caller in Rust fills in. A new flag is a new field here.
+
+mod asked;
+mod input;
+mod method;
+mod output;
+mod problem;
+mod run;
+pub mod text;
+
+pub use asked::{Asked, Way};
+pub use input::InputRequest;
+pub use method::{GroupSpec, MethodRequest};
+pub use output::{OutputRequest, ProgressKind, extension, need_extension};
+pub use problem::{Balanced, ProblemRequest, TaskChoice};
+pub use run::{Every, OrderSpec, RunRequest, Time};
+
+use keepnet::{Error, Result};
+use serde::Deserialize;
+
+/// A selection, as the user asks for it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "terminal", derive(clap::Args))]
+pub struct Request {
+    /// What to read.
+    #[cfg_attr(feature = "terminal", command(flatten))]
+    pub input: InputRequest,
+    /// What is asked of the rows.
+    #[cfg_attr(feature = "terminal", command(flatten))]
+    pub problem: ProblemRequest,
+    /// Which method, and its settings.
+    #[cfg_attr(feature = "terminal", command(flatten))]
+    pub method: MethodRequest,
+    /// How to run.
+    #[cfg_attr(feature = "terminal", command(flatten))]
+    pub run: RunRequest,
+    /// What to write.
+    #[cfg_attr(feature = "terminal", command(flatten))]
+    pub output: OutputRequest,
+    /// What the caller knows and the result should say among its warnings.
+    #[cfg_attr(feature = "terminal", arg(skip))]
+    pub notes: Vec<String>,
+}
+
+impl Request {
+    /// Reads a request from JSON; a field that there is not is an error.
+    pub fn from_json(json: &str) -> Result<Self> {
+        // By way of a value, so that an error of ours has no line and column after it.
+        serde_json::from_str::<serde_json::Value>(json)
+            .and_then(serde_json::from_value)
+            .map_err(|error| Error::Data(error.to_string()))
+    }
+}

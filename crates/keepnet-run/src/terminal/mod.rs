@@ -1,0 +1,164 @@
+//! What programs on a terminal share: progress, signals, what is printed, the HTML report.
+
+mod maps;
+pub mod progress;
+mod report;
+pub mod say;
+pub mod signals;
+pub mod steps;
+
+use std::error::Error as _;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use keepnet::{Error, Result};
+
+pub use maps::watch_maps;
+
+use crate::host::{Host, Seen};
+use crate::request::{OutputRequest, Request};
+use crate::result::{Outcome, table};
+use crate::runner::Runner;
+use crate::select::{Done, select};
+use crate::system;
+use crate::wording::with_flags;
+use progress::Reporter;
+use say::{aside, nobody_reads, print, say, warn};
+
+/// Exit status of a call that was wrong.
+pub const USAGE: u8 = 2;
+/// Exit status of a run that failed.
+pub const FAILED: u8 = 1;
+
+/// A terminal around a run.
+pub struct Terminal<'a> {
+    reporter: Reporter,
+    output: &'a OutputRequest,
+}
+
+impl<'a> Terminal<'a> {
+    /// Shows what was asked for; only the process that `leads` shows a bar.
+    #[must_use]
+    pub fn new(output: &'a OutputRequest, leads: bool) -> Self {
+        Self { reporter: Reporter::new(output.progress, output.quiet || !leads), output }
+    }
+}
+
+impl Host for Terminal<'_> {
+    fn begin(&mut self) -> Result<()> {
+        signals::listen()
+    }
+
+    fn wording(&self, text: &str) -> String {
+        with_flags(text)
+    }
+
+    fn shows(&self) -> bool {
+        self.reporter.shows()
+    }
+
+    fn progress(&mut self, seen: &Seen) {
+        self.reporter.show(seen);
+    }
+
+    fn end(&mut self, seen: Option<&Seen>) {
+        seen.into_iter().for_each(|seen| self.reporter.show(seen));
+        self.reporter.clear();
+    }
+
+    fn stop(&mut self) -> Option<&'static str> {
+        signals::stop_asked().then_some("a signal")
+    }
+
+    fn every(&mut self, line: &str) -> Result<()> {
+        print(&format!("{line}\n"))
+    }
+
+    fn page(&mut self, outcome: &Outcome) -> Result<Vec<u8>> {
+        report::html(outcome)
+    }
+
+    fn finished(&mut self, outcome: &Outcome) -> Result<()> {
+        let (output, to_stdout) = (self.output, self.output.to_stdout());
+        let task = if outcome.classes.is_some() { "classification" } else { "regression" };
+        if !output.quiet && outcome.of_rows() && !outcome.task_reason.is_empty() {
+            say(&format!("{task}, {}", outcome.task_reason));
+        }
+        if to_stdout {
+            print(&String::from_utf8_lossy(&outcome.json()?))?;
+        }
+        // Lines of `--every` own the standard output.
+        match (output.quiet, to_stdout || output.every.is_some()) {
+            (true, _) => {}
+            (false, true) => aside(&table::table(outcome)),
+            (false, false) => print(&table::table(outcome))?,
+        }
+        outcome.warnings.iter().for_each(|warning| warn(warning));
+        if let Some(why) = outcome.stopped {
+            say(&format!("ended early by {why}; the result so far is whole but not complete"));
+        }
+        Ok(())
+    }
+}
+
+/// `select` of the programs: runs a request and shows its result.
+pub fn run(request: &Request, runner: &dyn Runner) -> Result<()> {
+    let mut terminal = Terminal::new(&request.output, runner.leads());
+    let done = system::with_threads(request.run.threads, || select(request, runner, &mut terminal));
+    match done? {
+        Done::Previewed(preview) => print(&preview.to_string()),
+        Done::Selected(_) | Done::Elsewhere => Ok(()),
+    }
+}
+
+/// The exit status of an error.
+#[must_use]
+pub fn status(error: &Error) -> u8 {
+    if error.is_usage() { USAGE } else { FAILED }
+}
+
+/// The error as one line on standard error.
+pub fn complain(error: &Error) {
+    if !nobody_reads(error) {
+        say(&with_flags(&error.to_string()));
+    }
+}
+
+/// Help and version go to standard output as they are; everything else becomes one line.
+#[must_use]
+pub fn usage(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    if let Some(own) = error.source().and_then(|source| source.downcast_ref::<Error>()) {
+        complain(own);
+        return ExitCode::from(status(own));
+    }
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let shown = match std::io::stdout().is_terminal() {
+                true => error.render().ansi().to_string(),
+                false => error.render().to_string(),
+            };
+            match print(&shown) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    complain(&error);
+                    ExitCode::from(FAILED)
+                }
+            }
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            say("what to do? `keepnet --help` lists the commands");
+            ExitCode::from(USAGE)
+        }
+        _ => {
+            let text = error.to_string();
+            let said = ["\n\nUsage:", "\n\n  tip:"]
+                .iter()
+                .fold(text.as_str(), |said, end| said.split(end).next().unwrap_or(said));
+            let said = said.strip_prefix("error: ").unwrap_or(said);
+            let line: Vec<_> = said.split_whitespace().collect();
+            say(&format!("{}; --help says more", line.join(" ")));
+            ExitCode::from(USAGE)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `--report` of a selection: what was chosen and why, and how the run went.
+
+use keepnet::run::TracePoint;
+use keepnet::{Bytes, Result, Task};
+use keepnet_eval::report::chart::{Axes, Series, bars, plot};
+use keepnet_eval::report::{Page, Section, Table};
+
+use crate::result::{Outcome, table::short};
+
+/// Most features in the chart of scores.
+const SHOWN: usize = 30;
+
+/// The page as HTML.
+pub fn html(outcome: &Outcome) -> Result<Vec<u8>> {
+    let selection = &outcome.selection;
+    let trace = outcome.trace.as_ref().unwrap_or(&outcome.course);
+    let stream = if outcome.of_rows() { "rows" } else { "features" };
+    let mut sections = vec![selected(outcome)?];
+    let arrived = format!("{stream} that had arrived");
+    let along = |title: &str, note: &str, y: &str, value: &dyn Fn(&TracePoint) -> Option<f64>| {
+        let points: Vec<(f64, f64)> =
+            trace.iter().filter_map(|p| Some((p.arrived as f64, value(p)?))).collect();
+        if points.len() < 2 {
+            return Ok(None);
+        }
+        let mut table = Table::new(&[&arrived, y]);
+        points.iter().for_each(|(x, y)| table.push(vec![x.to_string(), short(*y)]));
+        let svg = plot(&Axes::new(&arrived, y), &[Series::line(y, points)])?;
+        Ok::<_, keepnet::Error>(Some(Section::chart(title, note, svg, table)))
+    };
+    let note = "Loss of the model on the rows used, while the stream went past.";
+    sections.extend(along("Loss along the stream", note, "loss", &|p| p.loss)?);
+    let note = "Features in the model.";
+    sections.extend(along("Kept set along the stream", note, "kept", &|p| Some(p.kept as f64))?);
+    let note = "Features that replaced another, added up.";
+    let swaps = |p: &TracePoint| Some(p.substitutions as f64);
+    sections.extend(along("Substitutions over time", note, "substitutions", &swaps)?);
+    if stream == "features" {
+        sections.push(fates(outcome)?);
+    }
+    sections.push(cost(outcome, stream)?);
+    let title = format!("keepnet: {} features by {}", selection.selected.len(), selection.method);
+    let command = outcome.run.command.clone();
+    let warnings = outcome.warnings.clone();
+    let page = Page { title, facts: facts(outcome), warnings, sections, command };
+    page.html().map(String::into_bytes)
+}
+
+fn facts(outcome: &Outcome) -> Vec<(String, String)> {
+    let selection = &outcome.selection;
+    let task = match outcome.task {
+        Task::Regression => "regression".to_string(),
+        Task::Classification => {
+            format!("classification: {}", outcome.classes.as_deref().unwrap_or_default().join(", "))
+        }
+    };
+    let params: Vec<String> = selection
+        .params
+        .iter()
+        .map(|(name, value)| {
+            let text = serde_json::to_string(value).unwrap_or_default();
+            format!("{name}={}", text.trim_matches('"'))
+        })
+        .collect();
+    let complete = if outcome.complete { "" } else { ", ended early" };
+    let rows = &outcome.rows;
+    [
+        ("files", outcome.sources.join(", ")),
+        ("method", format!("{} ({})", selection.method, params.join(" "))),
+        ("task", task),
+        ("rows", format!("{} of {}, matched by {}", rows.used, rows.input, rows.matched_by)),
+        (
+            "features seen",
+            format!("{} in {} scans{complete}", outcome.features_seen, outcome.scans),
+        ),
+        ("loss", selection.loss.map_or("none".into(), short)),
+        ("seed", outcome.seed.to_string()),
+    ]
+    .map(|(name, value)| (name.to_string(), value))
+    .into()
+}
+
+fn selected(outcome: &Outcome) -> Result<Section> {
+    let selection = &outcome.selection;
+    let mut table = Table::new(&[
+        "feature",
+        "index",
+        "weight",
+        "score",
+        "p-value",
+        "arrival",
+        "place kept",
+        "why",
+    ]);
+    let all = selection.selected.iter().map(|f| (f, false));
+    for (feature, always) in all.chain(selection.always.iter().map(|f| (f, true))) {
+        let weight: Vec<String> = feature.coefficient.iter().map(|w| short(*w)).collect();
+        let why = match always {
+            true => "asked for with --always".to_string(),
+            false => format!("{}: {}", selection.score_kind, short(feature.score)),
+        };
+        table.push(vec![
+            feature.name.clone(),
+            feature.id.index.to_string(),
+            if weight.is_empty() { "-".into() } else { weight.join(" ") },
+            short(feature.score),
+            feature.p_value.map_or("-".into(), short),
+            feature.arrival.to_string(),
+            feature.order.to_string(),
+            why,
+        ]);
+    }
+    let top: Vec<(String, f64)> =
+        selection.selected.iter().take(SHOWN).map(|f| (f.name.clone(), f.score)).collect();
+    let svg = bars(&format!("score: {}", selection.score_kind), &top)?;
+    let note = match selection.selected.len() > SHOWN {
+        true => format!("The best {SHOWN} of {}; the table has all.", selection.selected.len()),
+        false => "Best first.".into(),
+    };
+    let mut section = Section::chart("Selected features", &note, svg, table);
+    section.open = true;
+    Ok(section)
+}
+
+fn fates(outcome: &Outcome) -> Result<Section> {
+    let dropped = outcome.dropped;
+    let rows = [
+        ("weak", dropped.weak, "too little to do with the target"),
+        ("redundant", dropped.redundant, "said better by another feature"),
+        ("constant", dropped.constant, "one value only, or too rare"),
+        ("missing", dropped.missing, "missing values"),
+        ("evicted", dropped.evicted, "kept for a while, then driven out"),
+    ];
+    let mut table = Table::new(&["fate", "features", "meaning"]);
+    for (name, count, meaning) in rows {
+        table.push(vec![name.into(), count.unwrap_or(0).to_string(), meaning.into()]);
+    }
+    let values: Vec<(String, f64)> = rows
+        .iter()
+        .map(|(name, count, _)| ((*name).to_string(), count.unwrap_or(0) as f64))
+        .collect();
+    let svg = bars("features, by their fate in the last scan", &values)?;
+    Ok(Section::chart("What became of the rest", "Why features were let go.", svg, table))
+}
+
+fn cost(outcome: &Outcome, stream: &str) -> Result<Section> {
+    let run = &outcome.run;
+    let seconds = run.seconds;
+    let other = (seconds.total - seconds.read - seconds.select).max(0.0);
+    let bars_ = [("reading", seconds.read), ("selecting", seconds.select), ("the rest", other)];
+    let values: Vec<(String, f64)> =
+        bars_.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
+    let seen = match stream {
+        "rows" => outcome.rows.input as f64,
+        _ => outcome.features_seen as f64 * f64::from(outcome.scans.max(1)),
+    };
+    let mut table = Table::new(&["what", "value"]);
+    for (name, value) in &values {
+        table.push(vec![format!("{name}, seconds"), format!("{value:.3}")]);
+    }
+    let speed = seen / (seconds.read + seconds.select).max(1e-9);
+    table.push(vec![format!("{stream} a second"), format!("{speed:.0}")]);
+    let peak = run.peak_bytes.map_or("not known".into(), |bytes| Bytes(bytes).to_string());
+    table.push(vec!["most memory".into(), peak]);
+    table.push(vec!["threads".into(), run.threads.to_string()]);
+    let svg = bars("seconds", &values)?;
+    Ok(Section::chart("Memory and speed", "Of this run, on this machine.", svg, table))
+}
