@@ -1,4 +1,4 @@
-//! What the methods with a model share: the limit on `k` and the final selection.
+//! What the methods with a model share: the limit on `k`, and the selection of a refitted model.
 
 use super::refit::{Outputs, refit};
 use crate::data::kept::{Kept, KeptSet};
@@ -20,7 +20,7 @@ pub(super) const INTERCEPT: Setting = Setting::flag(
     "false leaves columns and target uncentred, as the paper does",
 );
 
-/// With the squared loss `k` columns fit any `k` rows: refused.
+/// Refuses `k` of at least the number of rows: with the squared loss `k` columns fit any `k` rows.
 pub(super) fn check_k(k: usize, n: usize) -> Result<()> {
     if k < n {
         return Ok(());
@@ -29,7 +29,7 @@ pub(super) fn check_k(k: usize, n: usize) -> Result<()> {
     Err(Error::param("k", got, "below the number of rows for the squared loss"))
 }
 
-/// Refits the model slots and says what is kept.
+/// Refits the slots of the model and gives the selection.
 pub(super) fn selection(
     frame: &Frame,
     kept: &KeptSet,
@@ -40,12 +40,12 @@ pub(super) fn selection(
     of_columns(frame, &columns, outputs)
 }
 
-/// Refits these columns and says that they are kept.
+/// Refits these columns and gives the selection.
 pub(super) fn of_columns(frame: &Frame, columns: &[&Kept], outputs: &Outputs) -> Result<Selection> {
     let fit = refit(frame, columns, outputs)?;
     let mut out = Selection { score_kind: "loss increase if removed", ..Selection::default() };
     for (j, column) in columns.iter().enumerate() {
-        let coefficient = fit.weight[j * outputs.y.len()..(j + 1) * outputs.y.len()].to_vec();
+        let coefficient = fit.coefficients[j * outputs.y.len()..(j + 1) * outputs.y.len()].to_vec();
         match Selected::from_kept(column, j) {
             None => {
                 let name = column.name.clone();

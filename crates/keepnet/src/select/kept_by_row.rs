@@ -1,4 +1,4 @@
-//! The kept set by rows: products of a newcomer that is zero almost everywhere.
+//! The kept set as lists by row, for products of a very sparse newcomer.
 //!
 //! With `d` row weights and `z` a kept column,
 //!
@@ -6,41 +6,41 @@
 //! sum_i d_i (x_i - mean) z_i = sum over i with x_i != 0 of d_i x_i z_i  -  mean sum_i d_i z_i
 //! ```
 //!
-//! The first sum meets only the kept values in the rows of `x`, the second is the same for every
-//! newcomer, so a product costs the non-zeros of `x` times those of a row of the kept set, and
-//! not those of the kept column. The lists take 12 bytes a stored value of the kept set. Slots
-//! that changed since the lists were made are looked up value by value, in the same order, until
-//! there are too many of them and the lists are made fresh.
+//! The first sum needs only the kept values in the rows of `x`; the second is the same for every
+//! newcomer. So the products cost the non-zeros of `x` times those of a row of the kept set, and
+//! not all values of the kept columns. Memory: 12 bytes per stored value of the kept set. Slots
+//! that changed after the lists were made are looked up value by value, in the same order. When
+//! there are too many of them the lists are made again.
 
 use super::kept_products::{Against, Products};
 use crate::data::block::FeatureId;
 use crate::data::check::Feature;
 use crate::data::column::Column;
 
-/// A newcomer with a value in fewer rows than one in this many is taken by rows.
+/// A newcomer is very sparse if at most one in this many rows has a value.
 const SPARSE_SHARE: usize = 8;
 
-/// Slots that may have changed before the lists are made fresh.
+/// Slots that may have changed before the lists are made again.
 const MOST_UNLISTED: usize = 12;
 
-/// Lists by row of the values of the columns that skip zeros, and sums over all rows.
+/// Lists by row of the values of sparse columns, and sums of all columns over the rows.
 #[derive(Default)]
 pub(super) struct KeptByRow {
     clock: Option<u64>,
-    /// What each slot held when the lists were made.
+    /// The feature of each slot when the lists were made.
     listed: Vec<Option<FeatureId>>,
     starts: Vec<u32>,
     slots: Vec<u32>,
     values: Vec<f64>,
-    /// Slots that are looked up: dense ones, and those that changed since.
+    /// Slots that are looked up: dense ones, and those that changed after the lists were made.
     unlisted: Vec<usize>,
     /// `sum_i d_i z_i` of kept columns, then of the extra ones, scale by scale.
     sums: Vec<f64>,
 }
 
 impl KeptByRow {
-    /// Whether a newcomer is to be taken by rows; it depends on the newcomer alone, so that the
-    /// digits do not depend on when it is tested.
+    /// Whether a newcomer is very sparse. It depends on the newcomer alone, so that the digits do
+    /// not depend on when it is tested.
     pub(super) fn suits(x: Column<'_>) -> bool {
         let count = match x {
             Column::Sparse { index, .. } => index.len(),
@@ -50,8 +50,8 @@ impl KeptByRow {
         SPARSE_SHARE * count <= x.rows()
     }
 
-    /// The products of one newcomer; `clock` changes with the kept set or the row weights, and a
-    /// slot `changed_at` later than the last look needs a new one.
+    /// The products of one newcomer. `clock` changes with the kept set or the row weights;
+    /// `changed_at` is when a slot last changed.
     pub(super) fn products(
         &mut self,
         against: Against<'_>,
@@ -95,7 +95,7 @@ impl KeptByRow {
         Products::new(all, extra)
     }
 
-    /// Takes the sums fresh of slots that changed or whose weights did, and those of the extra
+    /// Computes the sums of the slots that changed or whose row weights did, and of the extra
     /// columns.
     fn renew_sums(&mut self, against: Against<'_>, changed_at: impl Fn(usize) -> u64) {
         let Against { frame, kept, scales, extra } = against;
@@ -106,7 +106,7 @@ impl KeptByRow {
         let weights: Vec<&[f64]> = weights.collect();
         for (slot, column) in kept.columns().enumerate() {
             let new =
-                slot >= self.listed.len() || self.clock.is_none_or(|seen| changed_at(slot) > seen);
+                slot >= self.listed.len() || self.clock.is_none_or(|last| changed_at(slot) > last);
             if new {
                 let sums = &mut self.sums[slot * count..(slot + 1) * count];
                 sums.iter_mut().zip(&weights).for_each(|(sum, d)| *sum = column.dot(d));
@@ -115,7 +115,7 @@ impl KeptByRow {
         self.sums.extend(extra.iter().flat_map(|y| weights.iter().map(|d| Column::F64(y).dot(d))));
     }
 
-    /// Finds the slots that the lists do not know, and makes the lists fresh where they are many.
+    /// Finds the slots that are not in the lists, and makes the lists again if there are many.
     fn renew_lists(&mut self, against: Against<'_>) {
         let slots = against.kept.slots();
         let changed = |slot: &usize| self.listed.get(*slot) != Some(&slots[*slot].id);
@@ -124,7 +124,7 @@ impl KeptByRow {
             .collect();
         let sparse = unlisted.iter().filter(|slot| !slots[**slot].column().is_dense()).count();
         self.unlisted = unlisted;
-        // Where slots went away the lists would point past the end.
+        // After slots were removed the lists would point past the end.
         if sparse > MOST_UNLISTED || slots.len() < self.listed.len() || self.starts.is_empty() {
             self.make_lists(against);
         }
@@ -143,7 +143,7 @@ impl KeptByRow {
         let total = self.starts[frame.n() + 1] as usize;
         self.slots.resize(total, 0);
         self.values.resize(total, 0.0);
-        // Each row's start moves to its end as the row fills, which is the next row's start.
+        // While a row fills, its start moves to its end, which is the next row's start.
         for (slot, column) in sparse() {
             column.each(|i, value| {
                 let at = self.starts[i + 1] as usize;
@@ -210,7 +210,7 @@ mod tests {
         };
         let weight = problem.weight.as_deref().unwrap();
         let mut kept_by_row = KeptByRow::default();
-        // The second time one slot has changed, the third time one more has come.
+        // The second time one slot has changed, the third time one was added.
         for clock in 0..3 {
             let changed_at = match clock {
                 0 => vec![0; 3],

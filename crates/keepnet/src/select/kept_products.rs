@@ -1,8 +1,8 @@
 //! Products of newcomers with the kept columns, computed for several newcomers at once.
 //!
-//! A row may be computed before its feature's turn; by then some slots may hold other columns,
-//! and only the products with those are taken anew. A product has the same digits either way.
-//! Newcomers that are zero almost everywhere are taken by rows, at their turn; see `kept_by_row.rs`.
+//! Products may be computed before a feature's turn. By then some slots may have other columns, and
+//! only the products with those are computed again. A product has the same digits either way.
+//! Products of very sparse newcomers are computed at their turn; see `kept_by_row.rs`.
 
 use rayon::prelude::*;
 
@@ -13,33 +13,33 @@ use crate::data::kept::KeptSet;
 use crate::numeric::inner_product::Frame;
 use crate::numeric::products::cross;
 
-/// Newcomers whose products are computed together: the kept set streams past once for them all.
+/// Newcomers whose products are computed together: the kept set is read once for all of them.
 pub(super) const GROUP: usize = 12;
 
-/// Products of one newcomer.
+/// Products of one newcomer with the kept columns.
 #[derive(Default)]
 pub(super) struct Products {
-    /// With a slot under scale `s` at `slot * scales + s`.
+    /// Product with a slot under scale `s`, at `slot * scales + s`.
     pub(super) kept: Vec<f64>,
-    /// With the extra columns, likewise.
+    /// Products with the extra columns, in the same layout.
     pub(super) extra: Vec<f64>,
     /// On the clock of the kept set.
     computed_at: u64,
 }
 
 impl Products {
-    /// A row for use at once.
+    /// Products that are used at once.
     pub(super) fn new(kept: Vec<f64>, extra: Vec<f64>) -> Self {
         Self { kept, extra, computed_at: 0 }
     }
 }
 
-/// What products are taken with, and how.
+/// The columns that newcomers are multiplied with, and the row weights.
 #[derive(Clone, Copy)]
 pub(super) struct Against<'a> {
     pub(super) frame: &'a Frame,
     pub(super) kept: &'a KeptSet,
-    /// Products weights, one set a product; `None` are the sample weights.
+    /// Row weights, one set per product; `None` stands for the sample weights.
     pub(super) scales: &'a [Option<&'a [f64]>],
     /// Columns that never change, such as the target.
     pub(super) extra: &'a [&'a [f64]],
@@ -51,39 +51,39 @@ impl<'a> Against<'a> {
     }
 }
 
-/// The rows of one block, and buffers that outlive it.
+/// The products of one block's features, and buffers that are reused for the next block.
 #[derive(Default)]
 pub(super) struct BlockProducts {
     products: Vec<Option<Products>>,
     spread: Vec<Vec<f64>>,
     scales: usize,
-    /// The features of the last group, whose vectors `spread` still holds.
+    /// The features of the last group, whose vectors are still in `spread`.
     group: Vec<usize>,
     kept_by_row: KeptByRow,
 }
 
 impl BlockProducts {
-    /// Forgets the last block.
+    /// Starts a block of so many features.
     pub(super) fn reset(&mut self, features: usize) {
         self.products.clear();
         self.products.resize_with(features, || None);
         self.group.clear();
     }
 
-    /// Whether the products of feature `t` should not be computed ahead of its turn: they have
-    /// been, or it is taken by rows.
+    /// Whether the products of feature `t` need not be computed ahead: they were computed, or the
+    /// feature is so sparse that they are computed at its turn.
     pub(super) fn has(&self, t: usize, feature: &Feature<'_>) -> bool {
         self.products[t].is_some() || KeptByRow::suits(feature.column())
     }
 
-    /// Bytes that may stay allocated from block to block: room for a whole group and one more,
-    /// however many of them there were, which depends on the threads.
+    /// Bytes that may stay allocated from block to block: room for a whole group and one more. The
+    /// vectors in use may be fewer, which depends on the threads.
     pub(super) fn bytes(&self) -> u64 {
         let one: usize = self.spread.first().map_or(0, Vec::len);
         8 * (self.scales * (GROUP + 1) * one) as u64 + self.kept_by_row.bytes()
     }
 
-    /// Computes the rows of the features in `group`, at time `clock`.
+    /// Computes the products of the features in `group`, at time `clock`.
     pub(super) fn fill(
         &mut self,
         against: Against<'_>,
@@ -109,7 +109,7 @@ impl BlockProducts {
         }
     }
 
-    /// Takes the row of feature `t`, up to date with the slots `changed_at` after it was computed.
+    /// Takes the products of feature `t`. Those with slots that changed since are computed again.
     pub(super) fn take(
         &mut self,
         against: Against<'_>,
@@ -138,9 +138,9 @@ impl BlockProducts {
         if changed {
             columns.extend(against.targets());
         }
-        // Sample weights stay; other scales may have moved on since the group was taken.
-        let known = self.group.iter().position(|other| *other == t);
-        let at = match known.filter(|_| against.scales.iter().all(Option::is_none)) {
+        // Sample weights are constant; other scales may have changed since the group was computed.
+        let in_group = self.group.iter().position(|other| *other == t);
+        let at = match in_group.filter(|_| against.scales.iter().all(Option::is_none)) {
             Some(at) => at,
             None => {
                 let at = self.group.len();
@@ -168,7 +168,7 @@ impl BlockProducts {
         }
     }
 
-    /// Products of `columns` with some of what was written out.
+    /// Products of `columns` with a range of the vectors in `spread`.
     fn cross_products(&self, spread: std::ops::Range<usize>, columns: &[Column<'_>]) -> Vec<f64> {
         let vectors: Vec<&[f64]> = self.spread[spread].iter().map(Vec::as_slice).collect();
         let mut out = vec![0.0; columns.len() * vectors.len()];
@@ -177,7 +177,7 @@ impl BlockProducts {
     }
 }
 
-/// Writes a feature out under every scale.
+/// Writes a feature as a dense vector under every scale.
 fn spread(against: Against<'_>, feature: &Feature<'_>, out: &mut [Vec<f64>]) {
     for (scale, out) in against.scales.iter().zip(out) {
         against.frame.spread(feature, *scale, out);

@@ -1,4 +1,4 @@
-//! Methods on a stream of features, one a file, behind [`ColumnSelector`].
+//! Methods on a stream of features, one per file, behind [`ColumnSelector`].
 
 mod fitted;
 mod kept_by_row;
@@ -21,13 +21,14 @@ use crate::selection::Selection;
 
 /// Decides on each feature as it arrives. An `Err` leaves the state as it was.
 pub trait ColumnSelector: Snapshot + Send {
-    /// Appends one outcome for each feature of the block, or none where they come late.
+    /// Appends one outcome for each feature of the block, or none where outcomes come late; see
+    /// [`ColumnSelector::settle`].
     ///
-    /// Blocks are for speed, never for another result.
+    /// The size of blocks must not change the result.
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()>;
 
-    /// Appends outcomes of earlier features, from a selector that decides beside the stream and
-    /// gives none in [`ColumnSelector::offer_block`]; `wait` for the features under way.
+    /// Appends late outcomes of earlier features, from a selector that decides in the background
+    /// and gives none in [`ColumnSelector::offer_block`]. With `wait` it waits for all of them.
     fn settle(&mut self, wait: bool, out: &mut Vec<Late>) -> Result<()> {
         let _ = (wait, out);
         Ok(())
@@ -39,17 +40,17 @@ pub trait ColumnSelector: Snapshot + Send {
     /// Refits the model on the kept set.
     fn finish(&mut self) -> Result<()>;
 
-    /// What is kept now, at any moment.
+    /// What is kept now; it may be called at any time.
     fn selection(&self) -> Result<Selection>;
 
-    /// Shows what the model of [`ColumnSelector::selection`] was fitted on, so that it can be
-    /// checked; a method without a model has nothing to show.
+    /// Passes to `see` what the model of [`ColumnSelector::selection`] was fitted on, so that it
+    /// can be checked. A method without a model does nothing.
     fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
         let _ = see;
         Ok(())
     }
 
-    /// Whether a group must come whole, in one block; see [`GroupSelector`].
+    /// Whether all members of a group must come in one block; see [`GroupSelector`].
     fn whole_groups(&self) -> bool {
         false
     }
@@ -61,33 +62,33 @@ pub trait ColumnSelector: Snapshot + Send {
 
     /// Whether a constant added to a column changes nothing but the intercept.
     ///
-    /// Columns whose mean is large against their deviation then come less a constant, which
-    /// [`crate::ColumnStats::shift`] remembers; see `check/offset.rs`. Methods without an
-    /// intercept and those that compare values for equality want the values as they are.
+    /// Columns whose mean is large against their deviation are then shifted by a constant, which
+    /// is in [`crate::ColumnStats::shift`]; see `check/offset.rs`. Methods without an intercept and
+    /// methods that compare values for equality need the values as they are.
     fn centres(&self) -> bool;
 
-    /// Who wants to look at features as they are checked, ahead of their turn; it spares a pass
-    /// over a block that is larger than the cache.
+    /// What computes numbers of features while they are checked, ahead of their turn. It saves a
+    /// pass over a block that is larger than the cache.
     fn glances(&self) -> Option<&dyn Glances> {
         None
     }
 
-    /// The few numbers that a progress line shows; cheap.
+    /// The numbers of a progress line; cheap.
     fn status(&self) -> Status;
 }
 
-/// Looks at a feature as soon as it was checked, while its values are still in the cache.
+/// Computes numbers of a feature right after its check, while its values are in the cache.
 pub trait Glances: Sync {
-    /// A vector whose product with each column is wanted; it comes with the check, in the same
-    /// pass, where that can be.
+    /// A vector whose product with each column is needed. The check computes it in the same pass
+    /// where it can.
     fn probe(&self) -> Option<&[f64]>;
 
-    /// What was seen, given the product with the probe where there is one; `None` where a look
-    /// now would be of no use later.
+    /// The numbers of a feature, given its product with the probe where there is one; `None` where
+    /// they would be of no use later.
     fn glance(&self, feature: &Feature<'_>, product: Option<f64>) -> Option<Glance>;
 }
 
-/// What a method saw of a feature before its turn; it holds for one version of the method's state.
+/// Numbers of a feature computed before its turn, valid for one version of the method's state.
 #[derive(Clone, Debug)]
 pub struct Glance {
     /// The version.
@@ -96,7 +97,7 @@ pub struct Glance {
     pub marginal: Marginal,
 }
 
-/// A newcomer against the residual, an entry an output.
+/// A newcomer against the residual, one entry per output.
 #[derive(Clone, Debug, Default)]
 pub struct Marginal(pub SmallVec<[Along; 1]>);
 
@@ -125,7 +126,7 @@ pub trait GroupSelector {
     fn offer_group(&mut self, members: &[Feature<'_>], out: &mut Vec<Outcome>) -> Result<()>;
 }
 
-/// Offers the groups of a block, which are whole and in a row, one after the other.
+/// Offers the groups of a block one after the other; members of a group are adjacent.
 pub fn offer_groups(
     selector: &mut dyn GroupSelector,
     block: &CheckedBlock<'_>,
@@ -151,7 +152,7 @@ pub struct Late {
     pub outcome: Outcome,
 }
 
-/// Where a selector stands.
+/// The current state of a selector, for progress lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Features in the model.
@@ -169,7 +170,7 @@ pub struct Status {
 pub struct Outcome {
     /// The decision on the feature itself.
     pub verdict: Verdict,
-    /// Features that it drove out; usually none.
+    /// Features that it replaced or made redundant; usually none.
     pub evicted: Vec<FeatureId>,
     /// Strength of the feature against the residual or the target, where it was computed.
     pub marginal: Option<f64>,
@@ -178,7 +179,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// A decision that evicts nobody.
+    /// A decision that evicts no feature.
     #[must_use]
     pub fn new(verdict: Verdict) -> Self {
         Self { verdict, evicted: Vec::new(), marginal: None, score: None }
@@ -196,25 +197,25 @@ impl Outcome {
 pub enum Verdict {
     /// In the model.
     Kept,
-    /// Held beside the model, in case it is needed.
+    /// Held outside the model, in case it is needed later.
     Reserved,
-    /// It was kept already and came round again.
+    /// It was kept already and arrived again in a later scan.
     Held,
-    /// Let go.
+    /// Dropped.
     Dropped(Reason),
 }
 
-/// Why a feature was let go.
+/// Why a feature was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
-    /// Too little to do with the target.
+    /// Too weakly associated with the target.
     Weak,
-    /// Says what another feature says better.
+    /// Another feature makes it redundant.
     Redundant {
-        /// The feature that says it; `None` where covariates do.
+        /// That feature; `None` where covariates make it redundant.
         by: Option<FeatureId>,
     },
-    /// One value only, or too few others.
+    /// It has one value only, or too few others.
     Constant,
     /// Missing values.
     Missing,

@@ -1,4 +1,4 @@
-//! The model on the columns that were kept, fitted to the end.
+//! The final fit of a model on the kept columns.
 //!
 //! ```text
 //! squared:  solve (G + 1e-10 I) w = X'y / W           on columns scaled to unit variance
@@ -6,9 +6,9 @@
 //! score_j = w_j^2 / (2 inverse(H)_jj)                  the rise of the loss if j were removed
 //! ```
 //!
-//! The ridge keeps separable classes finite. Pinned covariates are not penalised (1e-8 only,
-//! against collinearity). Several outputs (one class against the rest) are fitted one by one
-//! and their scores and losses added.
+//! The ridge keeps the coefficients of separable classes finite. Covariates have a ridge of 1e-8
+//! only, against collinearity. Several outputs (one class against the rest) are fitted one by one;
+//! their scores and losses are added. Cost: `n k^2` flops per step; memory `O(n + k^2)`.
 
 use crate::data::kept::Kept;
 use crate::data::target::{Problem, Target, Task};
@@ -20,25 +20,27 @@ use crate::numeric::linalg::{Square, inverse, solve};
 /// Ridge of the losses that need one, on unit-variance columns.
 const RIDGE: f64 = 1e-3;
 const NEWTON_STEPS: usize = 50;
-/// Slopes against the size of a margin, and steps against the largest weight, at which Newton ends.
-const REST: f64 = 1e-9;
+/// Newton ends where slopes are below this share of a usual margin, and steps below this share of
+/// the largest coefficient.
+const TOLERANCE: f64 = 1e-9;
 
-/// What a model is fitted to.
+/// The targets of a model, and its loss.
 ///
-/// The losses of a difference `u - y` do not ask where zero is: under them `y` is less the offset
-/// and, where columns are centred, less its mean, so that no offset of the target costs digits.
+/// Losses of a difference `u - y` do not change when both are shifted. Under them the offset and,
+/// where columns are centred, the mean are subtracted from `y`, so that a large offset of the
+/// target costs no digits.
 pub struct Outputs {
-    /// A margin target for each output.
+    /// Target of each output.
     pub y: Vec<Vec<f64>>,
-    /// What was taken off each output beside the offset; it belongs to the intercept.
+    /// The mean that was subtracted from each output; it is part of the intercept.
     pub base: Vec<f64>,
-    /// Added to every prediction, where it is not taken off `y`.
+    /// Added to every prediction, where it was not subtracted from `y`.
     pub offset: Option<Vec<f64>>,
     /// The loss by name.
     pub kind: LossKind,
     /// The loss.
     pub loss: Box<dyn Loss>,
-    /// The size of a usual margin: what is small is small against it.
+    /// The size of a usual margin, as the unit of tolerances.
     pub scale: f64,
 }
 
@@ -51,33 +53,33 @@ impl Outputs {
         epsilon: Option<f64>,
         frame: &Frame,
     ) -> Result<Self> {
-        let free = matches!(kind, LossKind::Squared | LossKind::SquaredEpsilon);
-        Self::moved(problem, kind, epsilon, frame, free)
+        let shifted = matches!(kind, LossKind::Squared | LossKind::SquaredEpsilon);
+        Self::with_target(problem, kind, epsilon, frame, shifted)
     }
 
-    /// The same with the target as it came for every loss but the squared one: a recurrence that
-    /// is published with an intercept which starts at 0 depends on where zero is.
+    /// The same, with the target shifted for the squared loss only. A published recurrence whose
+    /// intercept starts at 0 depends on where zero is.
     pub fn as_given(
         problem: &Problem,
         kind: LossKind,
         epsilon: Option<f64>,
         frame: &Frame,
     ) -> Result<Self> {
-        Self::moved(problem, kind, epsilon, frame, kind == LossKind::Squared)
+        Self::with_target(problem, kind, epsilon, frame, kind == LossKind::Squared)
     }
 
-    fn moved(
+    fn with_target(
         problem: &Problem,
         kind: LossKind,
         epsilon: Option<f64>,
         frame: &Frame,
-        free: bool,
+        shifted: bool,
     ) -> Result<Self> {
         let mut y = problem.target.outputs();
         let mut base = vec![0.0; y.len()];
         let mut offset = problem.offset.clone();
         let mut scale = 1.0;
-        if free {
+        if shifted {
             let offset = offset.take();
             for (y, base) in y.iter_mut().zip(&mut base) {
                 if let Some(offset) = &offset {
@@ -106,7 +108,7 @@ impl Outputs {
         Ok(Self { y, base, offset, kind, loss, scale })
     }
 
-    /// A prediction to start from: the offset, or zeros.
+    /// The prediction without a model: the offset, or zeros.
     #[must_use]
     pub fn start(&self, n: usize) -> Vec<f64> {
         self.offset.clone().unwrap_or_else(|| vec![0.0; n])
@@ -116,11 +118,11 @@ impl Outputs {
 /// A fitted model.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// Weight on the original scale of column `j` in output `c`, at `j * outputs + c`.
-    pub weight: Vec<f64>,
-    /// One an output, on the original scale.
+    /// Coefficient on the original scale of column `j` in output `c`, at `j * outputs + c`.
+    pub coefficients: Vec<f64>,
+    /// Intercepts on the original scale, one per output.
     pub intercept: Vec<f64>,
-    /// Loss over the rows, summed over outputs, divided by the sum of weights.
+    /// Loss over the rows, summed over outputs and divided by the sum of sample weights.
     pub loss: f64,
     /// For each column the rise of the loss if it were removed.
     pub score: Vec<f64>,
@@ -130,7 +132,7 @@ pub struct Fit {
 pub fn refit(frame: &Frame, columns: &[&Kept], outputs: &Outputs) -> Result<Fit> {
     let (k, count) = (columns.len(), outputs.y.len());
     let mut fit = Fit {
-        weight: vec![0.0; k * count],
+        coefficients: vec![0.0; k * count],
         intercept: vec![0.0; count],
         loss: 0.0,
         score: vec![0.0; k],
@@ -152,17 +154,18 @@ pub fn refit(frame: &Frame, columns: &[&Kept], outputs: &Outputs) -> Result<Fit>
         for j in 0..k {
             let w = one.w[j];
             fit.score[j] += 0.5 * w * w / one.inverse.at(j, j);
-            fit.weight[j * count + c] = w * scale[j];
+            fit.coefficients[j * count + c] = w * scale[j];
         }
-        let shift = |j: usize| fit.weight[j * count + c] * frame.original_mean(&columns[j].stats);
+        let shift =
+            |j: usize| fit.coefficients[j * count + c] * frame.original_mean(&columns[j].stats);
         fit.intercept[c] = outputs.base[c] + one.intercept - (0..k).map(shift).sum::<f64>();
         fit.loss += one.loss;
     }
     Ok(fit)
 }
 
-/// One output's model on scaled, centred columns.
-struct One {
+/// The model of one output on scaled, centred columns.
+struct OutputFit {
     w: Vec<f64>,
     intercept: f64,
     loss: f64,
@@ -175,7 +178,7 @@ fn squared(
     gram: &Square,
     scale: &[f64],
     y: &[f64],
-) -> Result<One> {
+) -> Result<OutputFit> {
     let k = columns.len();
     let mut jitter = 1e-10;
     let inverse = loop {
@@ -199,7 +202,7 @@ fn squared(
     let scaled: Vec<f64> = w.iter().zip(scale).map(|(w, s)| -w * s).collect();
     let mut r = y.to_vec();
     frame.add_prediction(columns, &scaled, &mut r);
-    Ok(One { w, intercept: 0.0, loss: 0.5 * frame.mean_square(&r), inverse })
+    Ok(OutputFit { w, intercept: 0.0, loss: 0.5 * frame.mean_square(&r), inverse })
 }
 
 fn newton(
@@ -208,7 +211,7 @@ fn newton(
     scale: &[f64],
     outputs: &Outputs,
     c: usize,
-) -> Result<One> {
+) -> Result<OutputFit> {
     let (k, n, total) = (columns.len(), frame.n(), frame.weight_sum());
     let size = k + usize::from(frame.centred());
     let ridge: Vec<f64> =
@@ -251,13 +254,14 @@ fn newton(
         }
         let mut step = slopes.clone();
         let solved = steps < NEWTON_STEPS && solve(size, entry, &mut step).is_some();
-        // Where the ridge alone holds a direction, weights may be far off though slopes are small.
-        let level = slopes.iter().all(|s| s.abs() <= REST * outputs.scale);
+        // In a direction with no curvature but the ridge, small slopes do not mean that the
+        // coefficients are near the minimum, so steps are compared too.
+        let small_slopes = slopes.iter().all(|s| s.abs() <= TOLERANCE * outputs.scale);
         let largest = w.iter().fold(0.0, |m: f64, w| m.max(w.abs()));
-        let still = step.iter().all(|d| d.abs() <= REST * largest);
-        // So near the minimum a fall of the value drowns in its rounding.
-        let slack = if level { 1e-12 * value.abs() } else { 0.0 };
-        let (moved, at) = match solved && !(level && still) {
+        let small_step = step.iter().all(|d| d.abs() <= TOLERANCE * largest);
+        // Near the minimum the fall of the value is below its rounding.
+        let slack = if small_slopes { 1e-12 * value.abs() } else { 0.0 };
+        let (moved, at) = match solved && !(small_slopes && small_step) {
             true => line_search(&w, &step, &slopes, value + slack, |w| {
                 let u = predict(w);
                 (loss.value(&u, y, weight) / total + penalty(w), u)
@@ -276,17 +280,17 @@ fn newton(
         }
         let all = inverse(size, entry)
             .ok_or_else(|| Error::Data("the kept columns cannot be fitted together".into()))?;
-        let plain = value - penalty(&w);
+        let loss_alone = value - penalty(&w);
         let intercept = if size > k { w[k] } else { 0.0 };
         w.truncate(k);
-        return Ok(One { w, intercept, loss: plain, inverse: all });
+        return Ok(OutputFit { w, intercept, loss: loss_alone, inverse: all });
     }
 }
 
 /// A point, its value and its prediction.
 type Point = (Vec<f64>, f64, Vec<f64>);
 
-/// Halves a Newton step until the value falls enough; `false` where no step does.
+/// Halves a Newton step until the value falls enough; `false` where it never does.
 fn line_search(
     w: &[f64],
     step: &[f64],

@@ -1,11 +1,12 @@
-//! Sizes that are equal but for rounding.
+//! Comparing sizes that may be equal within rounding.
 //!
-//! Two copies of a column have the same weight or slope but for the last digits, and those depend
-//! on the order of rows or on a shift of the columns. They must not say which of the two goes.
+//! The coefficients or slopes of two copies of a column differ in the last digits only. These
+//! depend on the order of rows or on a shift of the columns, so they must not decide which of the
+//! two goes.
 
-/// Sizes are equal within this share.
+/// Sizes that differ by less than this share are equal.
 const SAME: f64 = 1e-9;
-/// A size of less than this share of a usual one is what rounding left of nothing.
+/// A size below this share of a usual one is 0 within rounding.
 pub(in crate::select) const NOTHING: f64 = 1e-12;
 
 /// Whether a size is above another by more than rounding.
@@ -13,8 +14,8 @@ pub(in crate::select) fn above(size: f64, other: f64) -> bool {
     size > other * (1.0 + SAME)
 }
 
-/// The least size, and among the slots that have it the one of the latest feature. Sizes that are
-/// nothing beside the largest are equal.
+/// The least size, and the slot of the latest feature that has it. Sizes below [`NOTHING`] of the
+/// largest are equal.
 pub(in crate::select) fn least<Id: Ord>(
     sizes: impl Iterator<Item = (f64, usize)>,
     id: impl Fn(usize) -> Id,
@@ -39,7 +40,7 @@ mod tests {
             assert!(slot == 2 && (size - 0.5).abs() <= 1e-12);
             assert!(!above(0.5 + digit, 0.5) && above(0.7, 0.5));
         }
-        // Two that are zero but for rounding, beside one that is not.
+        // Two that are zero within rounding, and one that is not.
         let zeros = [(3e-17, 0), (1e-17, 1), (0.7, 2)];
         assert_eq!(least(zeros.into_iter(), |slot| 9 - slot).map(|(_, slot)| slot), Some(0));
         assert_eq!(least(std::iter::empty(), |slot| slot), None);

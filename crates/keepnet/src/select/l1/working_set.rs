@@ -1,7 +1,7 @@
-//! The L1 problem over all columns: a nonzero set that grows until the KKT conditions hold, and the
+//! The L1 problem over all columns: a working set that grows until the KKT conditions hold, and the
 //! lambda that leaves `k` features.
 //!
-//! Cost: a solve on the nonzero set and one pass over all columns for each check.
+//! Cost: a solve on the working set and one pass over all columns for each check.
 
 use super::batch::Answer;
 use super::copies::without_copies;
