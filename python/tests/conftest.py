@@ -6,7 +6,8 @@ import os
 
 def pytest_terminal_summary(terminalreporter):
     listed = os.environ.get("KEEPNET_SKIPPED")
-    if not listed:
+    # The workers of pytest-xdist see a part of the tests each; the process above them sees all.
+    if not listed or "PYTEST_XDIST_WORKER" in os.environ:
         return
     reasons = collections.Counter(
         (report.nodeid.split("::")[0], str(report.longrepr[-1]).removeprefix("Skipped: "))
