@@ -16,7 +16,7 @@ import pytest
 from keepnet._base import Selector
 from keepnet._features import FeatureSelector
 from keepnet._model import ModelMixin
-from keepnet._registry import CLASSES
+from keepnet._registry import CLASSES, python_name, words_of
 from keepnet._samples import AveragesMixin, SampleSelector
 from keepnet._stubs import stubs
 
@@ -84,13 +84,46 @@ def test_types_hold_for_a_caller(tmp_path):
         "names = keepnet.OSPlus(k=2, theta='auto').fit(X, y).get_feature_names_out()\n"
         "keepnet.AnnealedRidge(k=None).fit(X, y).extract(k=3).predict(X)\n"
     )
-    (tmp_path / "wrong.py").write_text("import keepnet\nkeepnet.OSPlus(kk=2)\n")
+    (tmp_path / "wrong.py").write_text(
+        "import keepnet\n"
+        "keepnet.OSPlus(kk=2)\n"
+        "keepnet.SAOLA(measure='pearson')\n"
+        "keepnet.OSPlus(reserve='many')\n"
+        "keepnet.OSPlus(intercept=None)\n"
+    )
     run = lambda name: subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", name], cwd=tmp_path, capture_output=True, text=True
     )
     good, bad = run("use.py"), run("wrong.py")
     assert good.returncode == 0, good.stdout
-    assert "kk" in bad.stdout
+    for name in ("kk", "measure", "reserve", "intercept"):
+        assert f'"{name}"' in bad.stdout, bad.stdout
+
+
+@pytest.mark.parametrize("cls", CLASSES.values(), ids=lambda cls: cls.__name__)
+def test_settings_are_checked_by_the_table_of_the_engine(cls):
+    for setting in cls._info["settings"]:
+        name, words = python_name(setting["name"]), words_of(setting)
+        for word in words:
+            cls(**{name: word})._validate_params()
+        wrong = ["nonesuch"] if setting["kind"] != "step" else []
+        wrong += [setting["most"] + 1] if "most" in setting else []
+        wrong += [setting["below"]] if "below" in setting else []
+        wrong += [setting["least"] - 1] if "least" in setting else []
+        wrong += [setting["above"]] if "above" in setting else []
+        wrong += [2.5] if setting["kind"] in ("whole", "flag") else []
+        assert wrong
+        for value in wrong:
+            with pytest.raises(ValueError, match=f"'{name}'"):
+                cls(**{name: value})._validate_params()
+
+
+def test_the_engine_checks_what_python_lets_pass():
+    X, y = np.random.default_rng(0).normal(size=(20, 4)), np.arange(20.0)
+    with pytest.raises(ValueError, match="eta is fast, expected auto, a number above 0 or c/L"):
+        keepnet.OS(k=2, eta="fast").fit(X, y)
+    assert keepnet.OS(k=2, eta="0.5/L").fit(X, y).result_["params"]["eta"] == "0.5/L"
+    assert keepnet.OS(k=2, m=np.float32(1.5), eta=0.1).fit(X, y).result_["params"]["m"] == 1.5
 
 
 MODULES = ["keepnet"] + [
