@@ -55,3 +55,31 @@ impl Request {
             .map_err(|error| Error::Data(error.to_string()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_fills_every_group_and_its_errors_are_those_of_the_flags() {
+        let request = Request::from_json(
+            r#"{"input": {"inputs": ["x.csv"], "columns": ["a,b"], "categorical": "codes"},
+                "problem": {"target": "y", "task": "classification", "class_weight": "balanced"},
+                "method": {"name": "saola", "k": 3, "settings": {"alpha": "0.05"}, "loss": null},
+                "run": {"order": [2, 0], "time": "2h", "memory": 1000},
+                "output": {"progress": "none"}, "notes": ["said before"]}"#,
+        )
+        .unwrap();
+        assert_eq!(text::list(&request.input.columns), ["a,b"]);
+        assert_eq!(request.problem.task, TaskChoice(Some(keepnet::Task::Classification)));
+        assert_eq!(request.run.order, OrderSpec::Places(vec![2, 0]));
+        assert_eq!(request.run.time.unwrap().0.as_secs(), 7200);
+        assert_eq!(request.method.settings, [("alpha".to_string(), "0.05".to_string())]);
+        let error = |json| Request::from_json(json).unwrap_err().to_string();
+        assert_eq!(
+            error(r#"{"problem": {"task": "sorting"}}"#),
+            "task is sorting, expected auto, regression or classification"
+        );
+        assert!(error(r#"{"run": {"scan": 1}}"#).contains("unknown field `scan`"));
+    }
+}

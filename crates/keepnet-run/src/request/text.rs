@@ -45,29 +45,17 @@ where
     Ok(BTreeMap::<String, Value>::deserialize(json)?.into_iter().collect())
 }
 
-impl FromText for Format {
-    fn from_text(text: &str) -> Result<Self> {
-        Self::parse(text)
-    }
+/// What other crates read from text by a function `parse`.
+macro_rules! parsed {
+    ($($kind:ty),*) => {$(
+        impl FromText for $kind {
+            fn from_text(text: &str) -> Result<Self> {
+                Self::parse(text)
+            }
+        }
+    )*};
 }
-
-impl FromText for Stack {
-    fn from_text(text: &str) -> Result<Self> {
-        Self::parse(text)
-    }
-}
-
-impl FromText for Categorical {
-    fn from_text(text: &str) -> Result<Self> {
-        Self::parse(text)
-    }
-}
-
-impl FromText for LossKind {
-    fn from_text(text: &str) -> Result<Self> {
-        Self::parse(text)
-    }
-}
+parsed!(Format, Stack, Categorical, LossKind);
 
 /// Names of columns as one use of a flag gives them.
 #[derive(Clone, Debug, PartialEq, Eq)]
