@@ -53,10 +53,10 @@ pub mod selection;
 pub mod workload;
 
 pub use data::{
-    CheckPolicy, CheckedBlock, Column, ColumnBlock, ColumnData, ColumnStats, Covariate, Feature,
-    FeatureId, FeatureSource, Generated, Groups, Kept, KeptSet, Missing, Numbers, NumbersRef,
-    Order, Problem, RawColumn, Row, RowBlock, RowIds, RowMap, RowProblem, SampleSource,
-    SharedBytes, SparseEntries, Target, Task, Walk,
+    CheckPolicy, CheckedBlock, Column, ColumnBlock, ColumnData, ColumnStats, Covariate, Cursor,
+    Feature, FeatureId, FeatureSource, Generated, Groups, Kept, KeptSet, Missing, Numbers,
+    NumbersRef, Order, Problem, RawColumn, Row, RowBlock, RowIds, RowMap, RowProblem, SampleSource,
+    SharedBytes, SparseEntries, Target, Task,
 };
 pub use error::{Bytes, Error, Result};
 pub use learn::RowLearner;
