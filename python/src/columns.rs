@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use keepnet::{
-    ColumnBlock, ColumnData, Error, FeatureId, FeatureSource, Numbers, RawColumn, Result, Walk,
+    ColumnBlock, ColumnData, Cursor, Error, FeatureId, FeatureSource, Numbers, RawColumn, Result,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -224,7 +224,7 @@ pub struct ArraySource {
     columns: Columns,
     names: Names,
     label: [String; 1],
-    walk: Walk,
+    cursor: Cursor,
 }
 
 impl ArraySource {
@@ -236,7 +236,7 @@ impl ArraySource {
             return Err(PyValueError::new_err(text));
         }
         let names = Names(names.map(Arc::new));
-        Ok(Self { columns, names, label: ["memory".into()], walk: Walk::default() })
+        Ok(Self { columns, names, label: ["memory".into()], cursor: Cursor::default() })
     }
 }
 
@@ -246,7 +246,7 @@ impl FeatureSource for ArraySource {
     }
 
     fn features(&self) -> Option<u64> {
-        Some(self.walk.len(self.columns.features() as u64))
+        Some(self.cursor.len(self.columns.features() as u64))
     }
 
     fn sources(&self) -> &[String] {
@@ -268,7 +268,7 @@ impl FeatureSource for ArraySource {
     fn next_block(&mut self, out: &mut ColumnBlock) -> Result<bool> {
         let all = self.columns.features() as u64;
         let at: Vec<usize> =
-            (0..out.room()).map_while(|_| self.walk.next(all)).map(|j| j as usize).collect();
+            (0..out.room()).map_while(|_| self.cursor.next(all)).map(|j| j as usize).collect();
         for (j, data) in at.iter().zip(self.columns.read(&at)?) {
             let id = FeatureId::new(*j as u64);
             out.push(RawColumn { id, name: self.names.get(*j), source: 0, data });
@@ -277,12 +277,12 @@ impl FeatureSource for ArraySource {
     }
 
     fn rewind(&mut self) -> Result<()> {
-        self.walk.rewind();
+        self.cursor.rewind();
         Ok(())
     }
 
     fn skip(&mut self, features: u64) -> Result<()> {
-        self.walk.skip(features);
+        self.cursor.skip(features);
         Ok(())
     }
 
@@ -291,13 +291,13 @@ impl FeatureSource for ArraySource {
         if let Some(bad) = order.iter().find(|at| **at as usize >= features) {
             return Err(Error::Data(format!("the order has feature {bad} of {features}")));
         }
-        self.walk.reorder(order);
+        self.cursor.reorder(order);
         Ok(())
     }
 
     fn shard(&self, i: usize, of: usize) -> Result<Box<dyn FeatureSource>> {
         let mut share = self.clone();
-        share.walk = self.walk.shard(i, of);
+        share.cursor = self.cursor.shard(i, of);
         Ok(Box::new(share))
     }
 }

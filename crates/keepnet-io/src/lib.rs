@@ -1,15 +1,48 @@
-//! Files as sources of features: npy, Parquet, Arrow IPC, CSV, svm and JSON lines.
+//! Files as streams of features or of rows: Parquet, Arrow IPC, CSV, TSV, npy, svm and JSON lines.
 //!
-//! [`open`] looks at the files and says what is in them ([`Dataset`]); [`build_problem`] finds
-//! target, weights, offset and covariates and joins them to the rows; [`Dataset::source`] then
-//! yields the features column by column, without ever holding the table.
+//! Columns, for methods on features:
 //!
-//! A format is one file that implements a small trait (`Table`): rows, columns, any set of
-//! columns by position. Formats that hold rows are transposed once, within a memory limit.
+//! 1. [`open`] looks at the files and joins them into one table ([`Dataset`]);
+//! 2. [`build_problem`] finds target, weights, offset and covariates ([`ProblemSpec`]) and joins
+//!    them to the rows ([`Joined`]);
+//! 3. [`Dataset::source`] yields the features column by column, without ever holding the table.
+//!
+//! Rows, for methods on samples: [`open_rows`] does the same in one call and yields a
+//! [`RowStream`], which holds one chunk of rows at a time.
+//!
+//! Both take the same [`OpenOptions`] and [`ProblemSpec`] and decide in the same way which files
+//! are read, how they stack, which columns are features, where the target is and which task it is.
+//! [`sink`] writes tables.
+//!
+//! ```
+//! use keepnet::{FeatureSource, SampleSource};
+//! use keepnet_io::{OpenOptions, ProblemSpec, build_problem, open, open_rows};
+//!
+//! # fn main() -> keepnet::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("x.csv").to_string_lossy().into_owned();
+//! # std::fs::write(&path, "age,height,y\n30,1.7,2.5\n41,1.6,\n52,1.8,4.5\n").unwrap();
+//! let (files, options) = ([path], OpenOptions::default());
+//! let asked = ProblemSpec { target: "y".into(), ..ProblemSpec::default() };
+//!
+//! let mut table = open(&files, &options)?;
+//! let joined = build_problem(&mut table, &asked, &options)?;
+//! assert_eq!((joined.input, joined.used, joined.masked_target), (3, 2, 1));
+//! let features = table.source(&joined.not_features)?;
+//! assert_eq!(features.features(), Some(2));
+//!
+//! let rows = open_rows(&files, &asked, &options)?;
+//! assert_eq!(rows.names(), ["age", "height"]);
+//! # Ok(())
+//! # }
+//! ```
+
+#![deny(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 mod formats;
 mod guard;
 mod input;
+#[allow(unsafe_code)]
 mod mapped;
 mod memory;
 pub mod sink;

@@ -50,7 +50,7 @@ fn missing_files_and_unknown_formats() {
          csv, tsv, npy, svm or jsonl"
     );
     let error = open(&strings(&["-"]), &OpenOptions::default()).err().unwrap();
-    assert_eq!(error.to_string(), "format is not given, expected set for standard input");
+    assert_eq!(error.to_string(), "format is not given, expected --format NAME with -");
     assert!(error.is_usage());
 }
 

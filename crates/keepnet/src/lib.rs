@@ -101,10 +101,10 @@ pub mod select;
 pub mod selection;
 
 pub use data::{
-    CheckPolicy, CheckedBlock, Column, ColumnBlock, ColumnData, ColumnStats, Covariate, Feature,
-    FeatureId, FeatureSource, Generated, Groups, Kept, KeptSet, Missing, Numbers, NumbersRef,
-    Order, Problem, RawColumn, Row, RowBlock, RowIds, RowMap, RowProblem, SampleSource,
-    SharedBytes, SparseEntries, Target, Task, Walk,
+    CheckPolicy, CheckedBlock, Column, ColumnBlock, ColumnData, ColumnStats, Covariate, Cursor,
+    Feature, FeatureId, FeatureSource, Generated, Groups, Kept, KeptSet, Missing, Numbers,
+    NumbersRef, Order, Problem, RawColumn, Row, RowBlock, RowIds, RowMap, RowProblem, SampleSource,
+    SharedBytes, SparseEntries, Target, Task,
 };
 pub use error::{Bytes, Error, Result};
 pub use learn::RowLearner;

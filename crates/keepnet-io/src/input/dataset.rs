@@ -23,7 +23,7 @@ pub struct Dataset {
     // Rows of the first file whose key is missing or not in every other file.
     pub(crate) unmatched: Vec<bool>,
     // Covariates of side files, which no feature may be called like.
-    pub(crate) beside: Vec<String>,
+    pub(crate) side_covariates: Vec<String>,
 }
 
 /// Opens paths, globs, or `-` for standard input, and joins them into one table.
@@ -41,7 +41,7 @@ pub fn open(inputs: &[String], options: &OpenOptions) -> Result<Dataset> {
         files.push(path);
     }
     let (table, unmatched) = join(tables, &files, options)?;
-    Ok(Dataset { table, files, options: options.clone(), unmatched, beside: Vec::new() })
+    Ok(Dataset { table, files, options: options.clone(), unmatched, side_covariates: Vec::new() })
 }
 
 /// Bytes of a row beside the features: its target, weight and place.

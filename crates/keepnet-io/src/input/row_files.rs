@@ -7,7 +7,7 @@ use crate::formats::chunk::{Chunk, ChunkReader};
 use crate::formats::shown;
 use crate::formats::table::{Fingerprint, Schema};
 use crate::input::resolve::InputFile;
-use crate::input::schema::{ColumnInfo, StackedColumns, Way, how};
+use crate::input::schema::{ColumnInfo, StackedColumns, Way, how, names};
 use crate::store::Place;
 
 /// Files with the same columns, one after the other.
@@ -94,10 +94,7 @@ impl RowFiles {
     /// Sees where the file at hand has the columns.
     fn arrange(&mut self) {
         self.from = None;
-        let names = |schema: &dyn Schema| -> Vec<String> {
-            schema.columns().iter().map(|c| c.name.clone()).collect()
-        };
-        if names(&self.columns) == names(&*self.reader) {
+        if names(&self.columns).eq(names(&*self.reader)) {
             return;
         }
         let places = self.columns.places(&*self.reader);

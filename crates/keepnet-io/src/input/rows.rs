@@ -74,13 +74,14 @@ pub fn open_rows(
     let taken = |at: usize| labels.contains(&at) || taken.contains(&at);
     let mut features = choose(columns, &files.paths, options, taken, Way::Rows)?;
     let name = |c: &usize| columns[*c].name.as_str();
-    check_covariates(asked.beside(), features.iter().map(name))?;
+    check_covariates(asked.side_covariates(), features.iter().map(name))?;
     let inside = |found: &Found| match found.at {
         Location::Column(c) => Some(c),
         Location::SideFile { .. } => None,
     };
     features.extend(asked.covariates.iter().filter_map(inside));
-    let names = features.iter().map(name).chain(asked.beside()).map(String::from).collect();
+    let names =
+        features.iter().map(name).chain(asked.side_covariates()).map(String::from).collect();
     let problem = RowProblem {
         names,
         covariates: asked.covariates.len(),
@@ -292,12 +293,13 @@ impl RowStream {
         let (y, weight) = match y.is_nan() {
             true => (f64::NAN, 1.0),
             false => {
+                let weighed = self.weighed(here, y)?;
                 covariates.iter().try_for_each(|found| self.finite(found, here).map(drop))?;
-                self.weighed(here, y)?
+                weighed
             }
         };
-        let beside = covariates.iter().filter(|f| matches!(f.at, Location::SideFile { .. }));
-        let more: Vec<f64> = beside.map(|found| self.number(found, here)).collect();
+        let side = covariates.iter().filter(|f| matches!(f.at, Location::SideFile { .. }));
+        let more: Vec<f64> = side.map(|found| self.number(found, here)).collect();
         let (width, at) = (self.files.columns().len(), here.at);
         match &here.chunk.values {
             ChunkValues::Sparse { ends, index, value, .. } => {

@@ -88,10 +88,12 @@ pub(crate) fn how(files: &[(&str, &dyn Schema)], options: &OpenOptions, way: Way
     }
 }
 
+/// The names of the columns.
+pub(crate) fn names(of: &dyn Schema) -> impl ExactSizeIterator<Item = &str> {
+    of.columns().iter().map(|c| c.name.as_str())
+}
+
 fn same_columns(a: &dyn Schema, b: &dyn Schema) -> bool {
-    fn names(of: &dyn Schema) -> impl ExactSizeIterator<Item = &str> {
-        of.columns().iter().map(|c| c.name.as_str())
-    }
     (a.open_ended() && b.open_ended())
         || names(a).eq(names(b))
         || (names(a).len() == names(b).len()
@@ -121,12 +123,15 @@ fn mismatch(a: &str, b: &str, how: &str) -> Error {
     ))
 }
 
+/// No file.
+const NONE: u32 = u32::MAX;
+
 /// The columns of files that stack as rows: those of the first, in its order.
 pub(crate) struct StackedColumns {
     columns: Vec<ColumnInfo>,
-    // The file that said what each column holds, none while no file had a value.
-    said: Vec<Option<String>>,
-    first: String,
+    // The file that said what each column holds, `NONE` while no file had a value.
+    said: Vec<u32>,
+    files: Vec<String>,
     labels: Vec<usize>,
     unnamed: bool,
     open_ended: bool,
@@ -136,11 +141,11 @@ impl StackedColumns {
     /// The columns of the first file.
     pub(crate) fn new(file: &str, schema: &dyn Schema) -> Self {
         let columns = schema.columns().to_vec();
-        let said = (0..columns.len()).map(|c| (!schema.blank(c)).then(|| file.to_string()));
+        let said = (0..columns.len()).map(|c| if schema.blank(c) { NONE } else { 0 });
         Self {
             said: said.collect(),
             columns,
-            first: file.into(),
+            files: vec![file.into()],
             labels: schema.labels(),
             unnamed: schema.unnamed(),
             open_ended: schema.open_ended(),
@@ -154,12 +159,14 @@ impl StackedColumns {
             self.widen(schema);
         }
         self.unnamed &= schema.unnamed();
+        self.files.push(file.into());
         let places = self.places(schema);
         for (c, at) in places.into_iter().enumerate() {
             let Some(at) = at.filter(|at| !schema.blank(*at)) else { continue };
             let kind = &schema.columns()[at].kind;
-            if self.said[c].is_none() {
-                (self.columns[c].kind, self.said[c]) = (kind.clone(), Some(file.into()));
+            if self.said[c] == NONE {
+                self.columns[c].kind = kind.clone();
+                self.said[c] = self.files.len() as u32 - 1;
                 continue;
             }
             self.columns[c].kind = self.common(c, kind, file)?;
@@ -167,8 +174,8 @@ impl StackedColumns {
         Ok(())
     }
 
-    /// Refuses a file that other columns were opened as than it has now: text cannot come where
-    /// numbers are expected, or the other way round.
+    /// Refuses a file whose columns are of other kinds: text cannot come where numbers are
+    /// expected, or the other way round.
     pub(crate) fn check(&self, file: &str, schema: &dyn Schema) -> Result<()> {
         for (c, at) in self.places(schema).into_iter().enumerate() {
             if let Some(at) = at.filter(|at| !schema.blank(*at)) {
@@ -182,7 +189,7 @@ impl StackedColumns {
     fn common(&self, c: usize, kind: &ColumnKind, file: &str) -> Result<ColumnKind> {
         let ColumnInfo { name, kind: known, .. } = &self.columns[c];
         common(known, kind).ok_or_else(|| {
-            let other = self.said[c].as_ref().unwrap_or(&self.first);
+            let other = self.files.get(self.said[c] as usize).unwrap_or(&self.files[0]);
             let (was, is) = (word(known), word(kind));
             Error::Data(format!(
                 "column {name:?} is {was} in {other} and {is} in {file}; make them one type"
@@ -198,7 +205,7 @@ impl StackedColumns {
         if new.is_empty() {
             return;
         }
-        self.said.extend(new.iter().map(|_| None));
+        self.said.resize(self.said.len() + new.len(), NONE);
         let (columns, said) = (std::mem::take(&mut self.columns), std::mem::take(&mut self.said));
         let mut all: Vec<_> = columns.into_iter().chain(new).zip(said).collect();
         all[1..].sort_by_key(|(column, _)| column.name.parse().unwrap_or(u64::MAX));
@@ -219,7 +226,7 @@ impl Schema for StackedColumns {
     }
 
     fn blank(&self, at: usize) -> bool {
-        self.said[at].is_none()
+        self.said[at] == NONE
     }
 
     fn fingerprint(&self) -> u64 {

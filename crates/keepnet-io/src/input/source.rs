@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keepnet::{
-    ColumnBlock, ColumnData, Error, FeatureId, FeatureSource, RawColumn, Result, RowIds, Walk,
+    ColumnBlock, ColumnData, Cursor, Error, FeatureId, FeatureSource, RawColumn, Result, RowIds,
 };
 
 use crate::Categorical;
@@ -45,7 +45,7 @@ struct Shared {
 /// The features of a [`Dataset`], with random access.
 pub struct TableSource {
     shared: Arc<Shared>,
-    walk: Walk,
+    cursor: Cursor,
     // The last text column read: its levels come one after the other.
     coded: Option<Coded>,
 }
@@ -56,13 +56,13 @@ impl TableSource {
         not_features: &[String],
         ids: Option<RowIds>,
     ) -> Result<Self> {
-        let Dataset { table, files, options, beside, .. } = dataset;
+        let Dataset { table, files, options, side_covariates, .. } = dataset;
         let labels = table.labels();
         let columns = table.columns();
         let taken = |at: usize| labels.contains(&at) || not_features.contains(&columns[at].name);
         let chosen = choose(columns, &files, &options, taken, Way::Columns)?;
         let names = chosen.iter().map(|at| columns[*at].name.as_str());
-        check_covariates(beside.iter().map(String::as_str), names)?;
+        check_covariates(side_covariates.iter().map(String::as_str), names)?;
         let (mut items, mut categories) = (Vec::with_capacity(chosen.len()), Vec::new());
         let (mut print, mut integral) = (Fingerprint::new(), true);
         print.number(table.fingerprint());
@@ -93,7 +93,7 @@ impl TableSource {
         }
         let fingerprint = print.finish();
         let shared = Shared { table, files, ids, items, categories, fingerprint, integral };
-        Ok(Self { shared: Arc::new(shared), walk: Walk::default(), coded: None })
+        Ok(Self { shared: Arc::new(shared), cursor: Cursor::default(), coded: None })
     }
 
     fn category(&mut self, item: Item) -> Result<RawColumn> {
@@ -126,7 +126,7 @@ impl FeatureSource for TableSource {
     }
 
     fn features(&self) -> Option<u64> {
-        Some(self.walk.len(self.shared.items.len() as u64))
+        Some(self.cursor.len(self.shared.items.len() as u64))
     }
 
     fn sources(&self) -> &[String] {
@@ -155,7 +155,7 @@ impl FeatureSource for TableSource {
         let all = shared.items.len() as u64;
         let mut items = Vec::with_capacity(room.min(shared.items.len()));
         while items.len() < room
-            && let Some(at) = self.walk.next(all)
+            && let Some(at) = self.cursor.next(all)
         {
             items.push(shared.items[at as usize]);
         }
@@ -185,12 +185,12 @@ impl FeatureSource for TableSource {
     }
 
     fn rewind(&mut self) -> Result<()> {
-        self.walk.rewind();
+        self.cursor.rewind();
         Ok(())
     }
 
     fn skip(&mut self, features: u64) -> Result<()> {
-        self.walk.skip(features);
+        self.cursor.skip(features);
         Ok(())
     }
 
@@ -208,12 +208,12 @@ impl FeatureSource for TableSource {
         if let Some(bad) = order.iter().find(|at| **at as usize >= features) {
             return Err(Error::Data(format!("the order has feature {bad} of {features}")));
         }
-        self.walk.reorder(order);
+        self.cursor.reorder(order);
         Ok(())
     }
 
     fn shard(&self, i: usize, of: usize) -> Result<Box<dyn FeatureSource>> {
-        let (shared, walk) = (Arc::clone(&self.shared), self.walk.shard(i, of));
-        Ok(Box::new(Self { shared, walk, coded: None }))
+        let (shared, cursor) = (Arc::clone(&self.shared), self.cursor.shard(i, of));
+        Ok(Box::new(Self { shared, cursor, coded: None }))
     }
 }

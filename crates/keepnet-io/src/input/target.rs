@@ -127,9 +127,9 @@ impl Asked {
     }
 
     /// Covariates of side files, by name.
-    pub(crate) fn beside(&self) -> impl Iterator<Item = &str> {
-        let beside = |found: &&Found| matches!(found.at, Location::SideFile { .. });
-        self.covariates.iter().filter(beside).map(|found| found.name.as_str())
+    pub(crate) fn side_covariates(&self) -> impl Iterator<Item = &str> {
+        let of_side = |found: &&Found| matches!(found.at, Location::SideFile { .. });
+        self.covariates.iter().filter(of_side).map(|found| found.name.as_str())
     }
 
     /// Mixes the side files into a fingerprint.
@@ -188,7 +188,7 @@ impl Finder<'_> {
             Some(column) => column.to_string(),
             None => self.sides[file].only_column(self.key)?,
         };
-        self.beside(file, &name, what)
+        self.side_column(file, &name, what)
     }
 
     /// The same, of numbers.
@@ -206,7 +206,7 @@ impl Finder<'_> {
             Some((path, names)) if !self.is_input(path) => {
                 let file = self.side(path, "the covariate file")?;
                 let names = names.map_or_else(|| self.sides[file].names(self.key), list);
-                let one = |name: &String| self.beside(file, name, what);
+                let one = |name: &String| self.side_column(file, name, what);
                 names.iter().map(one).collect::<Result<_>>()?
             }
             other => {
@@ -253,7 +253,7 @@ impl Finder<'_> {
         Ok(self.sides.len() - 1)
     }
 
-    fn beside(&mut self, file: usize, name: &str, what: &'static str) -> Result<Found> {
+    fn side_column(&mut self, file: usize, name: &str, what: &'static str) -> Result<Found> {
         let (column, kind) = self.sides[file].column(name)?;
         Ok(Found { what, name: name.into(), kind, at: Location::SideFile { file, column } })
     }

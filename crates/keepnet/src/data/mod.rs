@@ -20,5 +20,5 @@ pub use groups::Groups;
 pub use kept::{Kept, KeptSet};
 pub use order::{Order, generator};
 pub use row::{Row, RowBlock, RowProblem, SampleSource};
-pub use source::{FeatureSource, Generated, RowIds, Walk};
+pub use source::{Cursor, FeatureSource, Generated, RowIds};
 pub use target::{Covariate, Problem, RowMap, Target, Task};

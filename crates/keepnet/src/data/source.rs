@@ -127,7 +127,7 @@ pub struct Generated {
     name: Arc<dyn Fn(u64) -> String + Send + Sync>,
     column_bytes: Option<u64>,
     fingerprint: u64,
-    walk: Walk,
+    cursor: Cursor,
 }
 
 impl Generated {
@@ -147,7 +147,7 @@ impl Generated {
             make: Arc::new(make),
             name: Arc::new(|j| format!("f{j}")),
             column_bytes: None,
-            walk: Walk::default(),
+            cursor: Cursor::default(),
         }
     }
 
@@ -200,7 +200,7 @@ impl FeatureSource for Generated {
     }
 
     fn features(&self) -> Option<u64> {
-        Some(self.walk.len(self.features))
+        Some(self.cursor.len(self.features))
     }
 
     fn sources(&self) -> &[String] {
@@ -218,7 +218,7 @@ impl FeatureSource for Generated {
     fn next_block(&mut self, out: &mut ColumnBlock) -> Result<bool> {
         let before = out.len();
         let indices: Vec<u64> =
-            (0..out.room()).map_while(|_| self.walk.next(self.features)).collect();
+            (0..out.room()).map_while(|_| self.cursor.next(self.features)).collect();
         // Each column is a function of its index, so they may be made side by side.
         let made: Vec<ColumnData> = if rayon::current_num_threads() > 1 {
             indices.par_iter().map(|index| (self.make)(*index)).collect::<Result<_>>()?
@@ -233,32 +233,32 @@ impl FeatureSource for Generated {
     }
 
     fn rewind(&mut self) -> Result<()> {
-        self.walk.rewind();
+        self.cursor.rewind();
         Ok(())
     }
 
     fn skip(&mut self, features: u64) -> Result<()> {
-        self.walk.skip(features);
+        self.cursor.skip(features);
         Ok(())
     }
 
     fn reorder(&mut self, order: Arc<[u32]>) -> Result<()> {
-        self.walk.reorder(order);
+        self.cursor.reorder(order);
         Ok(())
     }
 
     fn shard(&self, i: usize, of: usize) -> Result<Box<dyn FeatureSource>> {
         let mut share = self.clone();
-        share.walk = self.walk.shard(i, of);
+        share.cursor = self.cursor.shard(i, of);
         Ok(Box::new(share))
     }
 }
 
 /// The place in a stream of features with random access: order, share and position.
 ///
-/// Every source that can read any column is this walk plus a way to read one.
+/// A source that can read any column is this cursor and a way to read one.
 #[derive(Clone, Debug, Default)]
-pub struct Walk {
+pub struct Cursor {
     at: u64,
     order: Option<Arc<[u32]>>,
     share: Option<(u64, u64)>,
@@ -266,7 +266,7 @@ pub struct Walk {
     within: Option<Arc<[u32]>>,
 }
 
-impl Walk {
+impl Cursor {
     /// The index of the next feature out of `features`, or `None` at the end.
     pub fn next(&mut self, features: u64) -> Option<u64> {
         let own = match &self.within {
@@ -282,7 +282,7 @@ impl Walk {
         Some(index)
     }
 
-    /// How many features of `features` this walk yields in all.
+    /// How many features of `features` this cursor yields in all.
     #[must_use]
     pub fn len(&self, features: u64) -> u64 {
         if let Some(within) = &self.within {
@@ -326,11 +326,11 @@ mod tests {
     #[test]
     fn shares_are_disjoint_and_cover_an_order() {
         let order: Arc<[u32]> = Arc::from([4, 2, 0, 1, 3]);
-        let mut walk = Walk::default();
-        walk.reorder(order);
+        let mut cursor = Cursor::default();
+        cursor.reorder(order);
         let mut seen = Vec::new();
         for i in 0..2 {
-            let mut share = walk.shard(i, 2);
+            let mut share = cursor.shard(i, 2);
             assert_eq!(share.len(5), [3, 2][i]);
             while let Some(index) = share.next(5) {
                 seen.push(index);
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_share_in_another_order_has_the_same_features() {
         // Share 1 of 2 of seven features is 1, 3, 5; its places in the order 2, 0, 1.
-        let mut share = Walk::default().shard(1, 2);
+        let mut share = Cursor::default().shard(1, 2);
         share.reorder(Arc::from([2, 0, 1]));
         let seen: Vec<u64> = std::iter::from_fn(|| share.next(7)).collect();
         assert_eq!((seen, share.len(7)), (vec![5, 1, 3], 3));

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Fields, SchemaRef};
 use keepnet::Result;
 
 use crate::formats::arrow::column::kind;
-use crate::formats::arrow::message::{Layout, Place, damaged, message, walk};
+use crate::formats::arrow::message::{Layout, Place, damaged, each_message, message};
 use crate::guard::guarded;
 use crate::input::schema::ColumnKind;
 use crate::mapped::Contents;
@@ -244,7 +244,7 @@ fn check_version(version: MetadataVersion) -> Result<()> {
 /// Schema and batches of a stream.
 fn of_stream(contents: &Contents) -> Result<(SchemaRef, Vec<Place>)> {
     let (mut schema, mut places) = (None, Vec::new());
-    walk(contents, |place| {
+    each_message(contents, |place| {
         let head = place.read(contents)?;
         let message = message(&head)?;
         match (message.header_as_schema(), &schema) {

@@ -77,7 +77,10 @@ pub(crate) fn lead(bytes: [u8; 8]) -> Result<Option<(u64, u64)>> {
 }
 
 /// The places of a stream's messages, the schema's first.
-pub(crate) fn walk(contents: &Contents, mut each: impl FnMut(Place) -> Result<()>) -> Result<()> {
+pub(crate) fn each_message(
+    contents: &Contents,
+    mut each: impl FnMut(Place) -> Result<()>,
+) -> Result<()> {
     let (mut at, end) = (0, contents.len());
     while end - at >= 4 {
         let mut bytes = [0; 8];

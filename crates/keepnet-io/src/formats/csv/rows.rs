@@ -32,11 +32,14 @@ pub(crate) fn open(path: &str, separator: u8, place: &Place) -> Result<Box<dyn C
     let Head { names, unnamed, line, described: _described } = head;
     // What the first rows hold settles what the columns hold.
     let kinds = vec![Kind::Unknown; names.len()];
-    let first = parse(&text, &Shape { separator, kinds: &kinds, names: &names });
-    let first = first.map_err(|bad| bad.at(line))?;
-    if first.values.is_empty() && path != "-" {
-        return Err(no_rows());
-    }
+    let shape = Shape { separator, kinds: &kinds, names: &names };
+    let first = loop {
+        let first = parse(&text, &shape).map_err(|bad| bad.at(line))?;
+        if !first.values.is_empty() {
+            break first;
+        }
+        text.extend(feed.next()?.ok_or_else(no_rows)?);
+    };
     let kinds = first.kinds;
     let kind = |kind: &Kind| match kind {
         Kind::Text => ColumnKind::Text,

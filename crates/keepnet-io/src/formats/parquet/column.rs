@@ -16,7 +16,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use crate::formats::growing::{finish, push_integers};
 use crate::formats::parquet::kind::unsigned;
-use crate::formats::parquet::page::walk;
+use crate::formats::parquet::page::each_page;
 use crate::formats::parquet::table::Window;
 
 type Parquet<T> = std::result::Result<T, ParquetError>;
@@ -55,7 +55,7 @@ pub(crate) struct Scratch {
 /// Checks the pages of a chunk; what decoding one of them takes at most.
 fn checked(window: &Window, chunk: &ColumnChunkMetaData, rows: usize) -> Parquet<u64> {
     let (mut dictionary, mut data) = (0, 0);
-    walk(
+    each_page(
         chunk,
         rows,
         |at, length| Ok(window.get_bytes(at, length)?.to_vec()),

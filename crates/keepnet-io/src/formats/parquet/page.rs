@@ -70,7 +70,7 @@ fn ratio(codec: Compression) -> u64 {
 
 /// Goes through the pages of a chunk and checks each. `read` gives the bytes from a place on: as
 /// many as asked for, or as there are.
-pub(crate) fn walk(
+pub(crate) fn each_page(
     chunk: &ColumnChunkMetaData,
     rows: usize,
     mut read: impl FnMut(u64, usize) -> Checked<Vec<u8>>,

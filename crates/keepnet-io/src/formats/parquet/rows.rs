@@ -21,7 +21,7 @@ use parquet::file::metadata::ParquetMetaData;
 use crate::formats::arrow::column::{blank, kind};
 use crate::formats::arrow::rows::{chunk, step};
 use crate::formats::chunk::{Chunk, ChunkReader};
-use crate::formats::parquet::page::walk;
+use crate::formats::parquet::page::each_page;
 use crate::formats::parquet::table::{damaged, metadata};
 use crate::formats::table::{Fingerprint, Schema};
 use crate::formats::turned::Turned;
@@ -157,7 +157,7 @@ fn pages(file: &File, metadata: &ParquetMetaData, known: &[usize], place: &Place
                 done.map_err(|e| ParquetError::External(Box::new(e)))?;
                 Ok(bytes)
             };
-            walk(chunk, rows, read, |page| match page.is_dictionary() {
+            each_page(chunk, rows, read, |page| match page.is_dictionary() {
                 // As it stands, unpacked, and as values.
                 true => dictionary = page.packed + 3 * page.unpacked,
                 false => data = data.max(page.packed + 2 * page.unpacked),
