@@ -171,7 +171,7 @@ mod tests {
     /// A scale whose square overflows gives an infinite curvature and a coefficient that is not
     /// finite. No real column has such a scale.
     #[test]
-    fn weights_that_are_no_numbers_are_an_error() {
+    fn coefficients_that_are_not_finite_are_an_error() {
         let y: Vec<f64> = (0..30).map(|i| f64::from(i * i % 13)).collect();
         let problem = Problem::regression(y);
         let mut block = ColumnBlock::new(3);

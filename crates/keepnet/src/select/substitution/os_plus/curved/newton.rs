@@ -157,7 +157,7 @@ mod tests {
 
     /// An intercept of NaN is an error when the next feature enters, under every loss.
     #[test]
-    fn a_weight_that_is_no_number_ends_the_run() {
+    fn a_coefficient_that_is_not_finite_ends_the_run() {
         let labels: Vec<f64> = (0..30).map(|i| f64::from(i * i % 7 % 2)).collect();
         let problem = Problem::binary(&labels);
         let mut columns = ColumnBlock::new(4);
