@@ -129,7 +129,8 @@ impl Files {
         let total = start.elapsed().as_secs_f64();
         let (read, select) = (run.read.as_secs_f64(), run.learn.as_secs_f64());
         let seconds = Seconds { total, read, select };
-        let report = row_report(&problem, selection, run.complete, seconds);
+        let trace = run.filter.trace();
+        let report = row_report(&problem, selection, run.complete, seconds, trace);
         let target = row_target(&problem);
         let said = Said { request, target: &target, sources: &files, rows: &rows, total };
         said.json(&report, "samples", &warnings)

@@ -170,7 +170,7 @@ impl Request {
         plan.add(selector.as_ref(), spec.k, &problem, batch)?;
         let mut lane = Lane::new(problem, selector);
         lane.policy = self.policy()?;
-        lane.always = self.always();
+        lane.pinned = self.always();
         let scans = self.scans.unwrap_or(info.scans);
         let options =
             RunOptions { scans, order: self.order()?, seed: self.seed, width: plan.width };

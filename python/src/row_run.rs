@@ -91,6 +91,7 @@ impl RowRun {
             let mut options = RowOptions { missing, classes, ..RowOptions::default() };
             if whole {
                 options.block = rows.max(1);
+                options.trace = false;
             }
             let filter = state.filter.clone();
             let fresh = filter.counts().input == 0;
@@ -123,7 +124,7 @@ impl RowRun {
             let warnings = row_warnings(&selection, &counts, request.k);
             let total = start.elapsed().as_secs_f64();
             let seconds = Seconds { total, read: 0.0, select: total };
-            let report = row_report(&problem, selection, complete, seconds);
+            let report = row_report(&problem, selection, complete, seconds, state.filter.trace());
             let target = row_target(&problem);
             let rows = Rows::of(&counts).counted(&state.filter);
             let sources = ["memory".to_string()];

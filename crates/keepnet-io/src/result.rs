@@ -292,7 +292,7 @@ impl Outcome<'_> {
                 .then_some(selection.substitutions),
             dropped: self.fates(),
             metrics: Pairs(&selection.metrics),
-            trace: (!self.of_rows()).then_some(&lane.trace),
+            trace: (!self.of_rows() || !lane.trace.is_empty()).then_some(&lane.trace),
             run: self.run,
         };
         let mut text = serde_json::to_vec_pretty(&document)

@@ -177,7 +177,7 @@ fn pinned_features_and_covariates_are_always_in_the_model() {
         let selector =
             registry::make(method, &spec(name, loss), &problem, Budget::unlimited()).unwrap();
         let mut lane = Lane::new(problem, selector);
-        lane.always = HashSet::from(["f33".into(), "f90".into()]);
+        lane.pinned = HashSet::from(["f33".into(), "f90".into()]);
         let mut source = data.dense();
         let report =
             Driver::new(&mut source, vec![lane], width(16)).unwrap().run(&mut Quiet).unwrap();

@@ -57,6 +57,7 @@ pub fn extract(args: &ExtractArgs) -> Result<()> {
         rows: Rows { input: rows, used: rows, matched_by: "position".into(), ..Rows::default() },
         seed: 0,
         complete: true,
+        trace: Vec::new(),
     };
     let mut warnings = selection.warnings.clone();
     warnings.extend(keeps_all(&selection, args.k));

@@ -114,7 +114,7 @@ fn select(asked: &Asked<'_>, runner: &dyn Runner, start: Instant) -> Result<()> 
     let always = opened.always.clone();
     let mut lane = Lane::new(opened.problem.clone(), selector);
     lane.policy = asked.policy.clone();
-    lane.always = always;
+    lane.pinned = always;
     let width = plan.width;
     let reporter = Reporter::new(args.output.progress, args.output.quiet || !runner.leads());
     let mut watch = Watch::new(reporter, asked.time.map(|limit| (start, limit)));

@@ -140,7 +140,7 @@ pub fn write(
         pending.push(Pending::whole(path, &text)?);
     }
     if let Some(path) = &flags.report {
-        let text = html::html(&outcome, &report.lanes[0].trace)?;
+        let text = html::html(&outcome)?;
         pending.push(Pending::whole(path, &text)?);
     }
     atomic::publish(pending)?;

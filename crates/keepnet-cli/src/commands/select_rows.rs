@@ -82,13 +82,10 @@ struct Watch {
     checkpoint: Option<Checkpoint>,
     stopped: Option<&'static str>,
     before: BTreeSet<String>,
-    /// The course of the run, for the report.
-    course: Course,
 }
 
 impl RowObserver for Watch {
     fn progress(&mut self, counts: &RowCounts, learner: &dyn RowLearner) -> Result<Flow> {
-        self.course.look(counts, learner);
         if self.reporter.shows() {
             self.reporter.show_rows(counts, self.rows, &learner.status());
         }
@@ -118,36 +115,6 @@ impl RowObserver for Watch {
             }
         };
         print(&format!("{line}\n"))
-    }
-}
-
-/// Where the run stood at up to 200 moments.
-struct Course {
-    wanted: bool,
-    stride: u64,
-    points: Vec<TracePoint>,
-}
-
-impl Course {
-    fn new(wanted: bool) -> Self {
-        Self { wanted, stride: 1, points: Vec::new() }
-    }
-
-    fn look(&mut self, counts: &RowCounts, learner: &dyn RowLearner) {
-        let last = self.points.last().map_or(0, |point| point.arrived);
-        if !self.wanted || counts.used < last + self.stride {
-            return;
-        }
-        let keepnet::Status { kept, loss, substitutions, .. } = learner.status();
-        self.points.push(TracePoint { arrived: counts.used, loss, kept, substitutions });
-        if self.points.len() > 200 {
-            let mut at = 0;
-            self.points.retain(|_| {
-                at += 1;
-                at % 2 == 1
-            });
-            self.stride = 2 * self.stride.max(256);
-        }
     }
 }
 
@@ -208,7 +175,6 @@ fn select(
         checkpoint: None,
         stopped: None,
         before: BTreeSet::new(),
-        course: Course::new(args.output.report.is_some()),
     };
     if let Some(path) = &args.run.checkpoint {
         let identity = identity(args, method, spec, &source)?;
@@ -253,7 +219,7 @@ fn select(
     }
     let rows = Rows::joined(&report.counts, source.matched_by(), joined).counted(&report.filter);
     let shown = Shown { problem: &problem, files: &files, rows, args, start };
-    shown.write(&report, selection, &reason, &watch.course.points)?;
+    shown.write(&report, selection, &reason)?;
     if let Some(checkpoint) = watch.checkpoint.filter(|_| report.complete) {
         checkpoint.remove()?;
     }
@@ -325,13 +291,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn write(
-        &self,
-        report: &RowReport,
-        selection: Selection,
-        reason: &str,
-        course: &[TracePoint],
-    ) -> Result<()> {
+    fn write(&self, report: &RowReport, selection: Selection, reason: &str) -> Result<()> {
         let mut warnings = self.rows.notes();
         let k = self.args.method.k;
         warnings.extend(keepnet_io::result::row_warnings(&selection, &report.counts, k));
@@ -346,13 +306,14 @@ impl Shown<'_> {
             quiet: flags.quiet,
             // Lines of `--every` own the standard output.
             aside: flags.every.is_some(),
-            report: flags.report.as_deref().map(|path| (path, course)),
+            report: flags.report.as_deref(),
         };
         let parts = Parts {
             seconds,
             rows: self.rows.clone(),
             seed: self.args.run.seed,
             complete: report.complete,
+            trace: report.filter.trace(),
         };
         if !flags.quiet && !reason.is_empty() {
             let task =
@@ -373,6 +334,8 @@ pub struct Parts {
     pub seed: u64,
     /// Whether the stream ended by itself.
     pub complete: bool,
+    /// The learner along the stream.
+    pub trace: Vec<TracePoint>,
 }
 
 /// Where a result goes.
@@ -383,8 +346,8 @@ pub struct Place<'a> {
     pub quiet: bool,
     /// The table goes to standard error.
     pub aside: bool,
-    /// The report, and the course of the run that it shows.
-    pub report: Option<(&'a Path, &'a [TracePoint])>,
+    /// The report.
+    pub report: Option<&'a Path>,
 }
 
 /// Writes the result of a method on rows and shows its table.
@@ -397,7 +360,7 @@ pub fn publish(
     place: &Place<'_>,
 ) -> Result<()> {
     let target = row_target(problem);
-    let report = row_report(problem, selection, parts.complete, parts.seconds);
+    let report = row_report(problem, selection, parts.complete, parts.seconds, parts.trace);
     let run = Run {
         seconds: parts.seconds,
         peak_bytes: system::peak_bytes(),
@@ -420,8 +383,8 @@ pub fn publish(
         let text = if csv_asked { csv::csv(&outcome)? } else { outcome.json()? };
         atomic::write(path, &text)?;
     }
-    if let Some((path, course)) = place.report {
-        atomic::write(path, &report_page::html(&outcome, course)?)?;
+    if let Some(path) = place.report {
+        atomic::write(path, &report_page::html(&outcome)?)?;
     }
     if to_stdout {
         print(&String::from_utf8_lossy(&outcome.json()?))?;

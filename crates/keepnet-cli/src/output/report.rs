@@ -11,9 +11,9 @@ use super::table::short;
 /// Most features in the chart of scores.
 const SHOWN: usize = 30;
 
-/// The page as HTML; `trace` is the course of the run.
-pub fn html(outcome: &Outcome<'_>, trace: &[TracePoint]) -> Result<Vec<u8>> {
-    let selection = outcome.selection();
+/// The page as HTML.
+pub fn html(outcome: &Outcome<'_>) -> Result<Vec<u8>> {
+    let (selection, trace) = (outcome.selection(), &outcome.report.lanes[0].trace);
     let stream = if outcome.stream == "samples" { "rows" } else { "features" };
     let mut sections = vec![selected(outcome)?];
     let arrived = format!("{stream} that had arrived");

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use keepnet::learn::averages::{ols, olsth};
 use keepnet::registry::MethodSpec;
-use keepnet::run::{Dropped, LaneReport};
-use keepnet::run::{RowCounts, RowFilter};
+use keepnet::run::{Dropped, LaneReport, RowCounts, RowFilter, TracePoint};
 use keepnet::selection::{Selection, Value};
 use keepnet::{RowProblem, RunReport, Target};
 
@@ -121,8 +120,9 @@ pub fn row_report(
     selection: Selection,
     complete: bool,
     seconds: Seconds,
+    trace: Vec<TracePoint>,
 ) -> RunReport {
-    let lane = LaneReport { selection, dropped: Dropped::default(), trace: Vec::new() };
+    let lane = LaneReport { selection, dropped: Dropped::default(), trace };
     RunReport {
         lanes: vec![lane],
         features_seen: problem.candidates() as u64,
@@ -131,5 +131,6 @@ pub fn row_report(
         read: Duration::from_secs_f64(seconds.read),
         select: Duration::from_secs_f64(seconds.select),
         groups: None,
+        checked: 0,
     }
 }
