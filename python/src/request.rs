@@ -167,7 +167,7 @@ impl Request {
         let info = self.info()?;
         let selector = registry::make(info, &spec, &problem, plan.budget()?)?;
         let batch = info.stream == Stream::Batch;
-        plan.add(selector.as_ref(), spec.k, &problem, batch)?;
+        plan.add(selector.as_ref(), self.always().len(), &problem, batch)?;
         let mut lane = Lane::new(problem, selector);
         lane.policy = self.policy()?;
         lane.pinned = self.always();

@@ -102,7 +102,7 @@ fn select(asked: &Asked<'_>, runner: &dyn Runner, start: Instant) -> Result<()> 
     let budget = plan.budget()?;
     let selector = runner.selector(asked.method, &spec, &opened.problem, budget)?;
     let batch = asked.method.stream == keepnet::Stream::Batch;
-    plan.add(selector.as_ref(), spec.k, &opened.problem, batch)?;
+    plan.add(selector.as_ref(), opened.always.len(), &opened.problem, batch)?;
     let scans = args.run.scans.unwrap_or(asked.method.scans);
     if args.output.dry_run {
         if !runner.leads() {

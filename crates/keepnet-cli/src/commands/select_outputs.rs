@@ -51,6 +51,10 @@ pub fn dry_run(
     let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let features = opened.source.features().map_or("unknown".into(), |n| n.to_string());
     let limit = plan.limit.map_or("no limit".into(), |limit| format!("limit {}", Bytes(limit)));
+    let each = match plan.each {
+        0 => String::new(),
+        each => format!(" and {} for each feature it keeps", Bytes(each)),
+    };
     let read = opened.source.scan_bytes().unwrap_or(opened.bytes);
     let mut out = String::new();
     for (what, line) in [
@@ -73,7 +77,7 @@ pub fn dry_run(
         (
             "memory",
             format!(
-                "{} (resident {}, block of {} columns {}, kept set {}), {limit}",
+                "{} (resident {}, block of {} columns {}, method {}{each}), {limit}",
                 Bytes(plan.need()),
                 Bytes(plan.resident),
                 plan.width,

@@ -164,7 +164,7 @@ fn select(
         if !runner.leads() {
             return Ok(());
         }
-        let need = plan.need(learner.status().bytes);
+        let need = plan.need(learner.memory());
         return outputs::dry_run(&source, method, spec, need, args.run.memory()?);
     }
     let quiet = args.output.quiet || !runner.leads();

@@ -126,7 +126,7 @@ impl RowFilter {
     /// depend on the blocks that it comes in.
     pub(super) fn until_traced(&self) -> u64 {
         let used = self.counts.used;
-        TRACED * self.trace.ahead(used / TRACED) - used % TRACED
+        TRACED.saturating_mul(self.trace.ahead(used / TRACED)) - used % TRACED
     }
 
     /// Takes a point of the trace, where one is due.

@@ -4,11 +4,14 @@ mod by_row;
 mod fitted;
 mod kept_products;
 pub mod l1;
+mod memory;
 pub mod refit;
 pub mod statistical;
 pub mod substitution;
 mod ties;
 
+pub(crate) use memory::Holds;
+pub use memory::Memory;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -74,6 +77,10 @@ pub trait ColumnSelector: Snapshot + Send {
 
     /// The few numbers that a progress line shows; cheap.
     fn status(&self) -> Status;
+
+    /// What the method will hold at most, with columns of up to `column` bytes and `features` of
+    /// them in a scan, where that is known. Pinned features are not among it.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory;
 }
 
 /// Looks at a feature as soon as it was checked, while its values are still in the cache.

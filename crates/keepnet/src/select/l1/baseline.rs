@@ -4,7 +4,7 @@ use super::stream::Held;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::error::{Error, Result};
 use crate::run::snapshot::Snapshot;
-use crate::select::{ColumnSelector, Outcome, Status};
+use crate::select::{ColumnSelector, Memory, Outcome, Status};
 use crate::selection::Selection;
 
 /// A method on a stream whose whole state is what it holds.
@@ -73,6 +73,10 @@ impl<R: Rival> ColumnSelector for R {
 
     fn status(&self) -> Status {
         self.held().status()
+    }
+
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        self.held().memory(column, features)
     }
 }
 

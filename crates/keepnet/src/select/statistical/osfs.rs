@@ -32,7 +32,7 @@ use crate::measure::{Evidence, FisherZ, MeasureKind, Side};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, SettingInfo, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot, ensure};
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
+use crate::select::{ColumnSelector, Holds, Memory, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
 
 /// Settings of [`Osfs`].
@@ -304,6 +304,12 @@ impl<T: Conditional> ColumnSelector for Osfs<T> {
     fn status(&self) -> Status {
         let (kept, bytes) = (self.shelf.len(), self.shelf.bytes());
         Status { kept, loss: None, substitutions: self.evictions, bytes }
+    }
+
+    /// The kept columns and one under test, with the levels of each; the target, coded or centred,
+    /// and what a test is computed in; a row of correlations for each.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        Holds { matrices: 1, ..self.shelf.footprint(self.params.k, 1, 8) }.bytes(column, features)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::measure::{Evidence, Side};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{encode, ensure};
+use crate::select::Holds;
 use crate::selection::{Selected, Selection};
 
 /// What is held beside a kept column.
@@ -40,12 +41,23 @@ pub struct Shelf<F> {
     index: RowIndex,
 }
 
+/// Bytes of a level of a column: its value, rows and weight.
+const LEVEL: u64 = 20;
+
 impl<F: Clone + Serialize + DeserializeOwned> Shelf<F> {
     /// An empty list for columns of `rows` rows.
     #[must_use]
     pub fn new(rows: usize, budget: Budget) -> Self {
         let (kept, index) = (KeptSet::new(budget), RowIndex::new(rows));
         Self { kept, notes: Vec::new(), bits: Vec::new(), index }
+    }
+
+    /// What is held with up to `kept` features beside `spare` columns: a bit of the index a row for
+    /// each of them, the levels of each, and `vectors` of a number a row.
+    pub(crate) fn footprint(&self, kept: Option<usize>, spare: usize, vectors: usize) -> Holds {
+        let rows = self.index.rows;
+        let facts = rows as u64 / 8 + LEVEL * rows.min(256) as u64;
+        Holds { rows, kept, spare, facts, covariates: 0, vectors, matrices: 0 }
     }
 
     /// Number of columns.
