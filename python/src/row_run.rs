@@ -96,6 +96,7 @@ impl RowRun {
             let mut options = RowOptions { missing, classes, ..RowOptions::default() };
             if whole {
                 options.block = rows.max(1);
+                options.trace = false;
             }
             let filter = state.filter.clone();
             let fresh = filter.counts().input == 0;

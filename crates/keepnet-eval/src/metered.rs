@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use keepnet::{CheckedBlock, ColumnSelector, Outcome, Result, Selection, Snapshot, Status};
+use keepnet::{CheckedBlock, ColumnSelector, Memory, Outcome, Result, Selection, Snapshot, Status};
 
 /// What a selector has cost so far.
 #[derive(Debug, Default)]
@@ -97,5 +97,9 @@ impl ColumnSelector for Metered {
 
     fn status(&self) -> Status {
         self.inner.status()
+    }
+
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        self.inner.memory(column, features)
     }
 }

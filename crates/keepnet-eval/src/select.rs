@@ -113,6 +113,16 @@ impl FeatureRun<'_> {
         Ok(found)
     }
 
+    /// The training rows of a split, which every entrant is given: columns are checked on them
+    /// once.
+    fn part(&self, split: &Split) -> Result<Arc<Problem>> {
+        let mut part = subset(self.problem, &split.train)?;
+        if self.balanced {
+            part.balance()?;
+        }
+        Ok(part.into())
+    }
+
     fn pass(
         &self,
         source: &mut dyn FeatureSource,
@@ -123,18 +133,16 @@ impl FeatureRun<'_> {
         let mut lanes = Vec::new();
         let mut meters: Vec<(usize, usize, Arc<Meter>)> = Vec::new();
         let (bytes, integral) = (source.column_bytes(), integral(source, entrants)?);
+        let parts: Vec<Arc<Problem>> =
+            self.splits.iter().map(|split| self.part(split)).collect::<Result<_>>()?;
         for (place, entrant) in entrants.iter().copied() {
-            for (at, split) in self.splits.iter().enumerate() {
-                let mut part = subset(self.problem, &split.train)?;
-                if self.balanced {
-                    part.balance()?;
-                }
+            for (at, part) in parts.iter().enumerate() {
                 let spec = MethodSpec { column_bytes: bytes, integral, ..entrant.spec.clone() };
                 let budget = self.budget.map_or_else(Budget::unlimited, Budget::bytes);
-                let selector = registry::make(entrant.info, &spec, &part, budget)
+                let selector = registry::make(entrant.info, &spec, part, budget)
                     .map_err(|error| error.at(&entrant.label))?;
                 let (metered, meter) = Metered::new(selector);
-                let mut lane = Lane::new(part, Box::new(metered));
+                let mut lane = Lane::new(Arc::clone(part), Box::new(metered));
                 lane.policy = self.policy.clone();
                 lanes.push(lane);
                 meters.push((*place, at, meter));
@@ -150,7 +158,7 @@ impl FeatureRun<'_> {
         }
         let report = driver.run(watch)?;
         let own: f64 = meters.iter().map(|(_, _, meter)| meter.time().as_secs_f64()).sum();
-        // Checking columns is the driver's work, the same for every lane.
+        // Checking columns is the driver's work, shared by the lanes.
         let check = (report.select.as_secs_f64() - own).max(0.0) / meters.len().max(1) as f64;
         let one = |((entrant, split, meter), lane): ((usize, usize, Arc<Meter>), _)| {
             let keepnet::run::LaneReport { selection, .. } = lane;

@@ -11,8 +11,8 @@ use keepnet::run::snapshot::{decode, encode};
 use keepnet::select::substitution::asy_os::{AsyOsParams, Centre, Seen, Share, Worker};
 use keepnet::select::substitution::os::OsParams;
 use keepnet::{
-    Budget, CheckedBlock, ColumnSelector, Driver, Error, FeatureSource, Flow, Observer, Order,
-    Outcome, Problem, Progress, Result, RunOptions, RunReport, Selection, Snapshot, Status,
+    Budget, CheckedBlock, ColumnSelector, Driver, Error, FeatureSource, Flow, Memory, Observer,
+    Order, Outcome, Problem, Progress, Result, RunOptions, RunReport, Selection, Snapshot, Status,
 };
 use keepnet_run::Request;
 use keepnet_run::runner::{Job, Learnt, Runner};
@@ -304,6 +304,10 @@ impl ColumnSelector for Own {
 
     fn status(&self) -> Status {
         lock(&self.0).status()
+    }
+
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        lock(&self.0).memory(column, features)
     }
 }
 

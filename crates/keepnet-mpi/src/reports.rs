@@ -25,6 +25,7 @@ pub struct Report {
     complete: bool,
     read: f64,
     select: f64,
+    checked: u64,
 }
 
 impl Report {
@@ -48,6 +49,7 @@ impl Report {
             complete: run.complete,
             read: run.read.as_secs_f64(),
             select: run.select.as_secs_f64(),
+            checked: run.checked,
         }
     }
 }
@@ -94,6 +96,7 @@ pub fn together(
         complete: reports.iter().all(|report| report.complete),
         read: Duration::from_secs_f64(most(|report| report.read)),
         select: Duration::from_secs_f64(most(|report| report.select)),
+        checked: reports.iter().map(|report| report.checked).sum(),
     })
 }
 

@@ -44,10 +44,11 @@ impl Made {
         };
         problem.check()?;
         let selector = runner.selector(info, &spec, &problem, plan.budget()?)?;
-        plan.add(selector.as_ref(), spec.k, &problem, info.stream == Stream::Batch)?;
+        let pinned = request.method.always()?;
+        plan.add(selector.as_ref(), pinned.len(), &problem, info.stream == Stream::Batch)?;
         let mut lane = Lane::new(problem, selector);
         lane.policy = request.method.policy()?;
-        lane.always = request.method.always()?;
+        lane.pinned = pinned;
         let scans = request.run.scans.unwrap_or(info.scans);
         let options = RunOptions { scans, order, seed: request.run.seed, width: plan.width };
         Ok(Self { lane, options, plan })

@@ -3,12 +3,10 @@
 //! ```text
 //! need = resident now (program, file metadata, target)
 //!      + block  (columns of one block, twice where rows are left out or values filled)
-//!      + kept   ((k + reserve) columns, 8 (k + reserve)^2 a matrix, vectors of n;
-//!                every column where the method holds them all)
-//! rows = resident now + what reading takes + three blocks of rows + the method's averages
+//!      + kept   (what the method says it will hold, and pinned features)
+//! rows = resident now + what reading takes + three blocks of rows + what the method will hold
 //! ```
 
-use keepnet::selection::Value;
 use keepnet::{Budget, Bytes, ColumnSelector, Error, FeatureSource, Problem, Result, RunOptions};
 use keepnet_io::RowStream;
 
@@ -20,10 +18,6 @@ const BLOCK: u64 = 32 << 20;
 /// may be.
 const SHORT: u64 = 1 << 18;
 const MOST: u64 = 2048;
-/// Square matrices of the size of the kept set that a method may hold (Gram, inverse, scratch).
-const MATRICES: u64 = 4;
-/// Vectors of a value a row that a method may hold.
-const VECTORS: u64 = 20;
 
 /// What a run will take.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +32,11 @@ pub struct Plan {
     pub resident: u64,
     /// Bytes of one block.
     pub block: u64,
-    /// Bytes of the kept set, once the method is made.
+    /// Bytes that the method holds, once it is made.
     pub kept: u64,
-    features: u64,
+    /// Further bytes for each feature it keeps, where it has no bound on their number.
+    pub each: u64,
+    features: Option<u64>,
 }
 
 impl Plan {
@@ -48,7 +44,8 @@ impl Plan {
     pub fn new(limit: Option<u64>, source: &dyn FeatureSource) -> Self {
         let column = source.column_bytes().unwrap_or(8 * source.rows() as u64).max(1);
         let share = limit.map_or(BLOCK, |limit| (limit / 8).min(BLOCK));
-        let features = source.features().unwrap_or(u64::MAX);
+        let known = source.features();
+        let features = known.unwrap_or(u64::MAX);
         let width = match (limit, source.scan_bytes()) {
             // Columns that are mostly short: more of them, to share what a block costs.
             (None, Some(scan)) => RunOptions::width_for(column, share)
@@ -58,7 +55,7 @@ impl Plan {
         // Filled or selected rows make a second copy of a block.
         let block = 2 * column * (width as u64).min(features.max(1));
         let resident = system::resident_bytes().unwrap_or(0);
-        Self { limit, column, width, resident, block, kept: 0, features }
+        Self { limit, column, width, resident, block, kept: 0, each: 0, features: known }
     }
 
     /// What is left for the method.
@@ -70,44 +67,34 @@ impl Plan {
         }
     }
 
-    /// Adds the kept set of a method just made; an error where the whole does not fit.
+    /// Adds what a method just made says it will hold, and `pinned` features beside it; an error
+    /// where the whole does not fit. `batch` is a method that holds every column.
     pub fn add(
         &mut self,
         selector: &dyn ColumnSelector,
-        k: Option<usize>,
+        pinned: usize,
         problem: &Problem,
         batch: bool,
     ) -> Result<()> {
-        let selection = selector.selection()?;
-        let reserve = selection.params.iter().find_map(|(name, value)| match value {
-            Value::Int(reserve) if *name == "reserve" => Some(*reserve),
-            _ => None,
-        });
-        let columns = (k.unwrap_or(0) as u64 + reserve.unwrap_or(0)).min(self.features);
-        let n = problem.n() as u64;
-        let outputs = problem.target.classes().map_or(1, |names| names.len().max(2) as u64 - 1);
-        let held = match batch {
-            true if self.features < u64::MAX => self.features,
-            _ => columns,
-        };
-        self.kept = held * self.column
-            + MATRICES * 8 * columns * columns * outputs
-            + VECTORS * 8 * n * outputs;
-        match self.limit {
-            Some(limit) if self.need() > limit && batch => Err(Error::Budget {
-                what: format!("holding all {} columns, as this method must,", self.features),
+        let memory = selector.memory(self.column, self.features);
+        // A pinned feature is held as a column and as a direction; see the engine's `pins.rs`.
+        let pins = (pinned as u64).saturating_mul(self.column + 8 * problem.n() as u64);
+        (self.kept, self.each) = (memory.bytes.saturating_add(pins), memory.each);
+        match (self.limit, self.features) {
+            (Some(limit), Some(features)) if self.need() > limit && batch => Err(Error::Budget {
+                what: format!("holding all {features} columns, as this method must,"),
                 need: Bytes(self.need()),
                 have: Bytes(limit),
                 advice: "raise --memory, or choose a method on the stream",
             }),
-            Some(limit) if self.need() > limit => Err(self.refusal(limit)),
+            (Some(limit), _) if self.need() > limit => Err(self.refusal(limit)),
             _ => Ok(()),
         }
     }
 
     /// All of it.
     pub fn need(&self) -> u64 {
-        self.resident + self.block + self.kept
+        (self.resident + self.block).saturating_add(self.kept)
     }
 
     fn refusal(&self, limit: u64) -> Error {

@@ -57,8 +57,12 @@ pub(crate) fn columns(
         rows.unmatched.unwrap_or(0),
         rows.matched_by
     );
+    let each = match plan.each {
+        0 => String::new(),
+        each => format!(" and {} for each feature it keeps", Bytes(each)),
+    };
     let memory = format!(
-        "{} (resident {}, block of {} columns {}, kept set {}), {}",
+        "{} (resident {}, block of {} columns {}, method {}{each}), {}",
         Bytes(plan.need()),
         Bytes(plan.resident),
         plan.width,

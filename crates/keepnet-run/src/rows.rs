@@ -15,7 +15,6 @@ use crate::result::{Outcome, Rows};
 use crate::runner::Learnt;
 use crate::select::{Done, Selecting};
 use crate::share::RowShare;
-use crate::watch::Course;
 use crate::{identity, input, preview};
 
 /// The learner of a request for rows in memory; memory is limited to what the request allows.
@@ -39,7 +38,7 @@ pub(crate) fn select(
     if request.output.dry_run {
         return Ok(match runner.leads() {
             true => {
-                let need = plan.need(learner.status().bytes);
+                let need = plan.need(learner.memory());
                 Done::Previewed(preview::rows(asked, &source, &problem, need))
             }
             false => Done::Elsewhere,
@@ -48,7 +47,6 @@ pub(crate) fn select(
     let prints = (source.fingerprint(), identity::row_problem_hash(source.problem()));
     let mut watch = job.watch(host, prints, Vec::new(), &identity::of_rows(asked));
     watch.rows = source.rows();
-    watch.course = request.output.report.is_some().then(Course::default);
     let (every, classes) = (request.output.every, problem.classes.len());
     let options = RowOptions { missing, every, classes, ..RowOptions::default() };
     let mut share = runner.rows().map(|share| RowShare::new(&mut source, share));
@@ -93,7 +91,6 @@ pub(crate) fn select(
         task_reason: source.task_reason().to_string(),
         sources: source.files().map(String::from).collect(),
         complete: report.complete,
-        course: watch.course.take().unwrap_or_default().points,
         ..Outcome::samples(&context, selection, &problem, found, times)
     };
     job.finish(watch, vec![outcome], pending)

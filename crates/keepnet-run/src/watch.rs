@@ -1,12 +1,12 @@
 //! The observer of every run, on features and on rows: progress, checkpoints, signals and the
-//! clock, decisions, lines of `--every`, the course of the run.
+//! clock, decisions, lines of `--every`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use keepnet::run::{Decision, RowCounts, RowObserver, TracePoint};
+use keepnet::run::{Decision, RowCounts, RowObserver};
 use keepnet::{Error, Flow, Observer, Progress, Result, RowLearner, Selection};
 use keepnet_io::Check;
 use serde_json::json;
@@ -70,8 +70,6 @@ pub struct Watch<'h> {
     pub decisions: Option<Decisions>,
     /// Rows of the stream, where known.
     pub rows: Option<u64>,
-    /// The course of a run on rows, where somebody wants to see it.
-    pub course: Option<Course>,
     /// Why the run ended early.
     pub stopped: Option<&'static str>,
     clock: Clock,
@@ -81,9 +79,9 @@ pub struct Watch<'h> {
 impl<'h> Watch<'h> {
     /// An observer that only shows progress.
     pub fn new(host: &'h mut dyn Host, clock: Clock) -> Self {
-        let (checkpoint, decisions, rows, course, stopped) = (None, None, None, None, None);
+        let (checkpoint, decisions, rows, stopped) = (None, None, None, None);
         let before = BTreeSet::new();
-        Self { host, checkpoint, decisions, rows, course, stopped, clock, before }
+        Self { host, checkpoint, decisions, rows, stopped, clock, before }
     }
 
     /// Whether the run goes on, and whether its state is due.
@@ -125,9 +123,6 @@ impl Observer for Watch<'_> {
 
 impl RowObserver for Watch<'_> {
     fn progress(&mut self, counts: &RowCounts, learner: &dyn RowLearner) -> Result<Flow> {
-        if let Some(course) = &mut self.course {
-            course.look(counts, learner);
-        }
         // The status of a learner can cost more than a look at a clock.
         if self.host.shows() {
             self.host.progress(&Seen::of_rows(counts, self.rows, learner.status()));
@@ -174,37 +169,4 @@ fn line(
         "metrics": metrics,
         "selected": selection.selected.iter().map(feature).collect::<Vec<_>>(),
     })
-}
-
-/// Where a run on rows stood at up to 200 moments.
-#[derive(Clone, Debug)]
-pub struct Course {
-    stride: u64,
-    /// The moments.
-    pub points: Vec<TracePoint>,
-}
-
-impl Default for Course {
-    fn default() -> Self {
-        Self { stride: 1, points: Vec::new() }
-    }
-}
-
-impl Course {
-    fn look(&mut self, counts: &RowCounts, learner: &dyn RowLearner) {
-        let last = self.points.last().map_or(0, |point| point.arrived);
-        if counts.used < last + self.stride {
-            return;
-        }
-        let keepnet::Status { kept, loss, substitutions, .. } = learner.status();
-        self.points.push(TracePoint { arrived: counts.used, loss, kept, substitutions });
-        if self.points.len() > 200 {
-            let mut at = 0;
-            self.points.retain(|_| {
-                at += 1;
-                at % 2 == 1
-            });
-            self.stride = 2 * self.stride.max(256);
-        }
-    }
 }

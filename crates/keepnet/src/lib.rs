@@ -113,5 +113,5 @@ pub use registry::{Maker, MethodInfo, MethodSpec, Stream};
 pub use run::{
     Budget, Driver, Flow, Lane, Observer, Progress, Pushed, Quiet, RunOptions, RunReport, Snapshot,
 };
-pub use select::{ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict};
+pub use select::{ColumnSelector, GroupSelector, Memory, Outcome, Reason, Status, Verdict};
 pub use selection::{Selected, Selection, Value};

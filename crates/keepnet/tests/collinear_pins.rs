@@ -75,7 +75,7 @@ fn run(
     };
     let selector = registry::make(method, &spec, problem, Budget::unlimited()).unwrap();
     let mut lane = Lane::new(problem.clone(), selector);
-    lane.always = always.iter().map(|name| name.to_string()).collect();
+    lane.pinned = always.iter().map(|name| name.to_string()).collect();
     let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
     let data = columns.iter().map(|(_, x)| ColumnData::dense(x.clone())).collect();
     let mut source = Generated::columns(ROWS, data).with_names(move |j| names[j as usize].clone());
@@ -223,7 +223,7 @@ fn without_an_intercept_a_shift_is_another_column() {
     let spec = MethodSpec::k(4).set("intercept", false);
     let selector = registry::make(method, &spec, &problem, Budget::unlimited()).unwrap();
     let mut lane = Lane::new(problem, selector);
-    lane.always = ["a", "more", "twice"].map(String::from).into();
+    lane.pinned = ["a", "more", "twice"].map(String::from).into();
     let names_: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
     let data = columns.iter().map(|(_, x)| ColumnData::dense(x.clone())).collect();
     let mut source = Generated::columns(ROWS, data).with_names(move |j| names_[j as usize].clone());

@@ -137,7 +137,7 @@ fn covariates_and_pinned_features_may_have_an_offset_too() {
             problem.covariates = vec![covariate(4), covariate(9)];
             let selector = registry::make(method, &spec, &problem, Budget::unlimited()).unwrap();
             let mut lane = Lane::new(problem, selector);
-            lane.always = ["f11".to_string(), "f30".to_string()].into();
+            lane.pinned = ["f11".to_string(), "f30".to_string()].into();
             let kept = |j: usize| j != 4 && j != 9;
             let columns = data.columns.iter().enumerate().filter(|(j, _)| kept(*j));
             let columns = columns.map(|(_, x)| ColumnData::Dense(Numbers::F64(x.clone())));

@@ -6,7 +6,7 @@ use common::{Data, run, width};
 use keepnet::run::verdict::{Constant, check};
 use keepnet::{
     Budget, CheckedBlock, ColumnBlock, ColumnSelector, Covariate, Driver, Error, FeatureSource,
-    Lane, LossKind, MethodSpec, Outcome, Problem, Quiet, Result, Row, RowBlock, RowProblem,
+    Lane, LossKind, Memory, MethodSpec, Outcome, Problem, Quiet, Result, Row, RowBlock, RowProblem,
     Selection, Snapshot, Status, Stream, Target, data::check_block, registry,
 };
 
@@ -201,6 +201,10 @@ impl ColumnSelector for Liar {
 
     fn status(&self) -> Status {
         self.0.status()
+    }
+
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        self.0.memory(column, features)
     }
 }
 

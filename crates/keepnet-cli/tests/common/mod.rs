@@ -1,5 +1,5 @@
 //! What every test of the program needs: a folder, data, a call.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub mod child;
 mod skipped;

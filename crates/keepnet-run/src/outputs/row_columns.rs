@@ -88,6 +88,10 @@ impl RowLearner for Collect {
     fn status(&self) -> Status {
         Status { kept: self.index.len(), loss: None, substitutions: 0, bytes: 0 }
     }
+
+    fn memory(&self) -> u64 {
+        8 * (self.most * (self.index.len() + 1)) as u64
+    }
 }
 
 impl Snapshot for Collect {

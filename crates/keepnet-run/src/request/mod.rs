@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(request.problem.task, TaskChoice(Some(keepnet::Task::Classification)));
         assert_eq!(request.run.order, OrderSpec::Places(vec![2, 0]));
         assert_eq!(request.run.time.unwrap().0.as_secs(), 7200);
-        assert_eq!(request.method.settings, [("alpha".to_string(), "0.05".to_string())]);
+        assert_eq!(request.method.settings, [("alpha".to_string(), "0.05".into())]);
         let error = |json| Request::from_json(json).unwrap_err().to_string();
         assert_eq!(
             error(r#"{"problem": {"task": "sorting"}}"#),

@@ -160,10 +160,8 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// What became of the features that are not kept.
     pub dropped: Fates,
-    /// Loss and substitutions along the stream, where the driver kept them.
+    /// Loss and kept features along the stream, where it was recorded.
     pub trace: Option<Vec<TracePoint>>,
-    /// The course of a run on rows, where a report asked for it.
-    pub course: Vec<TracePoint>,
     /// Times, memory, command.
     pub run: Run,
 }
@@ -234,7 +232,6 @@ impl Outcome {
             seed: request.run.seed,
             dropped: Fates::of(&lane.dropped),
             trace: Some(lane.trace),
-            course: Vec::new(),
             run: run.clone(),
         };
         Ok(report.lanes.into_iter().map(lane).collect())
@@ -272,8 +269,7 @@ impl Outcome {
             seed: request.run.seed,
             warnings,
             dropped: Fates::of_rows(&selection, features_seen),
-            trace: None,
-            course: Vec::new(),
+            trace: Some(filter.trace()).filter(|trace| !trace.is_empty()),
             run: Run::now(context.start, read, learn, context.command.to_string()),
             selection,
         }

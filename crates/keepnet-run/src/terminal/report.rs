@@ -13,7 +13,7 @@ const SHOWN: usize = 30;
 /// The page as HTML.
 pub fn html(outcome: &Outcome) -> Result<Vec<u8>> {
     let selection = &outcome.selection;
-    let trace = outcome.trace.as_ref().unwrap_or(&outcome.course);
+    let trace = outcome.trace.as_deref().unwrap_or_default();
     let stream = if outcome.of_rows() { "rows" } else { "features" };
     let mut sections = vec![selected(outcome)?];
     let arrived = format!("{stream} that had arrived");

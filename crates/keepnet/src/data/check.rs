@@ -10,6 +10,7 @@
 //! with sample weights `v`. NaN and infinities both count as missing. A column whose mean is large
 //! against its deviation is held less a shift, so that nothing cancels later (`offset.rs`).
 
+mod block;
 mod missing;
 pub(crate) mod offset;
 
@@ -17,13 +18,14 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::block::{ColumnBlock, FeatureId, RawColumn};
+use super::block::{FeatureId, RawColumn};
 use super::column::{Column, ColumnData};
 pub use super::policy::{CheckPolicy, Missing};
 use super::target::{Problem, RowMap};
 use crate::error::{Error, Result};
 use crate::select::{Glance, Glances, Reason};
 
+pub use block::{CheckedBlock, Wants, check_block, check_block_for};
 use missing::{missing_indicator, repair};
 
 /// Statistics of one column over the rows that count.
@@ -59,11 +61,6 @@ impl ColumnStats {
     }
 }
 
-enum Values<'a> {
-    Borrowed(&'a ColumnData),
-    Owned(ColumnData),
-}
-
 /// One feature, checked: what a method decides on.
 pub struct Feature<'a> {
     /// Its identity.
@@ -82,7 +79,7 @@ pub struct Feature<'a> {
     pub stats: ColumnStats,
     /// What the method saw when the column was checked.
     pub glance: Option<Glance>,
-    values: Values<'a>,
+    values: Cow<'a, ColumnData>,
 }
 
 impl<'a> Feature<'a> {
@@ -97,59 +94,34 @@ impl<'a> Feature<'a> {
             group: None,
             stats,
             glance: None,
-            values: Values::Borrowed(&raw.data),
+            values: Cow::Borrowed(&raw.data),
         }
     }
 }
 
 impl Feature<'_> {
+    /// The same feature for another lane: name and values are borrowed from this one.
+    fn share(&self) -> Feature<'_> {
+        let name = Cow::Borrowed(self.name.as_ref());
+        let Self { id, source, arrival, pinned, group, stats, .. } = *self;
+        let (glance, values) = (None, Cow::Borrowed(self.values.as_ref()));
+        Feature { id, name, source, arrival, pinned, group, stats, glance, values }
+    }
+
     /// A copy that borrows nothing, to outlive its block.
     #[must_use]
     pub fn owned(&self) -> Feature<'static> {
-        let values = match &self.values {
-            Values::Borrowed(data) => (*data).clone(),
-            Values::Owned(data) => data.clone(),
-        };
         let name = self.name.to_string().into();
         let Self { id, source, arrival, pinned, group, stats, .. } = *self;
-        let (glance, values) = (None, Values::Owned(values));
+        let (glance, values) = (None, Cow::Owned(self.values.as_ref().clone()));
         Feature { id, name, source, arrival, pinned, group, stats, glance, values }
     }
 
     /// The values, finite, a value for each row that counts.
     #[must_use]
     pub fn column(&self) -> Column<'_> {
-        match &self.values {
-            Values::Borrowed(data) => data.view(),
-            Values::Owned(data) => data.view(),
-        }
+        self.values.view()
     }
-}
-
-impl CheckedBlock<'_> {
-    /// Puts every column into the narrowest storage that loses nothing; see [`super::compact`].
-    pub fn compact(&mut self) {
-        use rayon::prelude::*;
-        let one = |feature: &mut Feature<'_>| {
-            if let Some(data) = super::compact::compact(feature.column()) {
-                feature.values = Values::Owned(data);
-            }
-        };
-        if worth_threads(self.features.iter().map(|feature| feature.column().bytes())) {
-            self.features.par_iter_mut().for_each(one);
-        } else {
-            self.features.iter_mut().for_each(one);
-        }
-    }
-}
-
-/// A block's features that passed the check, and the columns that did not.
-#[derive(Default)]
-pub struct CheckedBlock<'a> {
-    /// Features to offer, in arrival order.
-    pub features: Vec<Feature<'a>>,
-    /// Columns that were dropped, with their names and places in the scan.
-    pub dropped: Vec<(FeatureId, Cow<'a, str>, u64, Reason)>,
 }
 
 /// What comes of a column.
@@ -175,8 +147,8 @@ pub(crate) fn check<'a>(
         return Err(Error::Rows { what, got, want: problem.rows.input() });
     }
     let values = match &problem.rows {
-        RowMap::All(_) => Values::Borrowed(&raw.data),
-        RowMap::Some { take, place } => Values::Owned(raw.data.view().gather(take, place)),
+        RowMap::All(_) => Cow::Borrowed(&raw.data),
+        RowMap::Some { take, place } => Cow::Owned(raw.data.view().gather(take, place)),
     };
     let mut feature = Feature {
         id: raw.id,
@@ -217,7 +189,7 @@ pub(crate) fn check<'a>(
     }
     if let Some((data, stats)) = near.filter(|_| wants.centres) {
         feature.stats = ColumnStats { missing: feature.stats.missing, ..stats };
-        feature.values = Values::Owned(data);
+        feature.values = Cow::Owned(data);
         // It was taken of the values as they came.
         product = None;
     }
@@ -293,70 +265,6 @@ fn off_commonest(x: Column<'_>) -> usize {
     let zeros = x.rows() - values.len() + stored_zeros;
     let longest = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0);
     x.rows() - longest.max(zeros)
-}
-
-/// Whether work on columns of these sizes is worth waking other threads: a few short sparse
-/// columns are done before they are.
-fn worth_threads(bytes: impl Iterator<Item = usize>) -> bool {
-    // A column costs something however short it is.
-    rayon::current_num_threads() > 1 && bytes.map(|bytes| bytes + 256).sum::<usize>() > 1 << 18
-}
-
-/// What a method wants of the check.
-#[derive(Clone, Copy, Default)]
-pub struct Wants<'a> {
-    /// A first look at each column while its values are still in the cache.
-    pub glances: Option<&'a dyn Glances>,
-    /// Whether it centres columns, so that they may come less a constant; see
-    /// [`crate::select::ColumnSelector::centres`].
-    pub centres: bool,
-}
-
-/// Checks a whole block, in parallel where the pool has threads; `first` is the place of its
-/// first column in the scan. Every column comes with the values it has.
-pub fn check_block<'a>(
-    block: &'a ColumnBlock,
-    first: u64,
-    problem: &Problem,
-    policy: &CheckPolicy,
-) -> Result<CheckedBlock<'a>> {
-    check_block_for(block, first, problem, policy, Wants::default())
-}
-
-/// [`check_block`] for a method.
-pub fn check_block_for<'a>(
-    block: &'a ColumnBlock,
-    first: u64,
-    problem: &Problem,
-    policy: &CheckPolicy,
-    wants: Wants<'_>,
-) -> Result<CheckedBlock<'a>> {
-    use rayon::prelude::*;
-    let one =
-        |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy, wants);
-    let bytes = block.columns().iter().map(|raw| raw.data.bytes());
-    let mut out = CheckedBlock::default();
-    out.features.reserve(block.len());
-    let mut take = |at: usize, result: Result<Passed<'a>>| {
-        let raw = &block.columns()[at];
-        let passed = result?;
-        match passed.feature {
-            Ok(feature) => out.features.push(feature),
-            Err(reason) => {
-                out.dropped.push((raw.id, raw.name.as_str().into(), first + at as u64, reason))
-            }
-        }
-        out.features.extend(passed.indicator.map(|feature| *feature));
-        Ok(())
-    };
-    if worth_threads(bytes) {
-        let checked: Vec<_> = block.columns().par_iter().enumerate().map(one).collect();
-        checked.into_iter().enumerate().try_for_each(|(at, result)| take(at, result))?;
-    } else {
-        let mut columns = block.columns().iter().enumerate();
-        columns.try_for_each(|(at, raw)| take(at, one((at, raw))))?;
-    }
-    Ok(out)
 }
 
 #[cfg(test)]

@@ -83,6 +83,12 @@ impl KeptSet {
         &self.budget
     }
 
+    /// Number of covariates among the columns.
+    #[must_use]
+    pub fn covariates(&self) -> usize {
+        self.slots.iter().filter(|kept| kept.id.is_none()).count()
+    }
+
     /// Number of columns.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -41,6 +41,9 @@ pub trait RowLearner: Snapshot + Send {
     /// The few numbers that a progress line shows; cheap.
     fn status(&self) -> Status;
 
+    /// Bytes that the method holds at most; known before the first row.
+    fn memory(&self) -> u64;
+
     /// The running averages so far, where the method has them.
     fn averages(&self) -> Option<Result<RunningAverages>> {
         None

@@ -1,4 +1,4 @@
-//! Those who look on while a run goes: progress, state to save, decisions.
+//! Callbacks during a run: progress, state to save, decisions.
 
 use crate::data::block::FeatureId;
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub struct Flow {
     pub stop: bool,
 }
 
-/// One decision, for those who want to see them all.
+/// One decision on one feature.
 #[derive(Clone, Debug)]
 pub struct Decision<'a> {
     /// Which lane decided.
@@ -43,21 +43,23 @@ pub struct Decision<'a> {
     pub outcome: &'a Outcome,
 }
 
-/// Looks on between blocks.
+/// Callbacks during a run on features.
+///
+/// Every method does nothing unless it is overridden. An `Err` ends the run with that error.
 pub trait Observer {
-    /// Called after each block.
+    /// Called after each block; the answer may ask for the state or end the run.
     fn progress(&mut self, progress: &Progress) -> Result<Flow> {
         let _ = progress;
         Ok(Flow::default())
     }
 
-    /// Takes the state that [`Flow::save`] asked for.
+    /// Called with the state that [`Flow::save`] asked for.
     fn save(&mut self, state: Vec<u8>) -> Result<()> {
         let _ = state;
         Ok(())
     }
 
-    /// Called for each decision.
+    /// Called for each decision, lane by lane.
     fn decision(&mut self, decision: &Decision<'_>) -> Result<()> {
         let _ = decision;
         Ok(())

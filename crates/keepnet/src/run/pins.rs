@@ -75,23 +75,23 @@ impl Pins {
 
     /// Takes the pinned features of a block in, and those that cannot be kept out of it.
     ///
-    /// `always` says by name which are pinned, `centred` whether the model has an intercept.
+    /// `pinned` says by name which are, `centred` whether the model has an intercept.
     pub(super) fn admit(
         &mut self,
         block: &mut CheckedBlock<'_>,
-        always: impl Fn(&str) -> bool,
+        pinned: impl Fn(&str) -> bool,
         problem: &Problem,
         centred: bool,
     ) {
         for (id, name, _, reason) in &block.dropped {
-            if always(name) {
+            if pinned(name) {
                 self.leave_out(*id, name, *reason, || lost(name, *reason));
             }
         }
         let mut at = 0;
         while at < block.features.len() {
             let feature = &mut block.features[at];
-            feature.pinned = always(&feature.name);
+            feature.pinned = pinned(&feature.name);
             match feature.pinned.then(|| self.judge(feature, problem, centred)).flatten() {
                 None => at += 1,
                 Some(reason) => {
@@ -103,13 +103,13 @@ impl Pins {
         block.dropped.sort_by_key(|dropped| dropped.2);
     }
 
-    /// A line for each of the names `always` that is not in the selection.
-    pub(super) fn warnings(&self, always: &HashSet<String>, selection: &Selection) -> Vec<String> {
+    /// A line for each pinned name that is not in the selection.
+    pub(super) fn warnings(&self, pinned: &HashSet<String>, selection: &Selection) -> Vec<String> {
         let mut out: Vec<String> = self.left_out.iter().map(|gone| gone.why.clone()).collect();
         let found: HashSet<&str> = selection.always.iter().map(|f| f.name.as_str()).collect();
         let known = |name: &str| self.left_out.iter().any(|gone| gone.name == name);
         let mut lost: Vec<_> =
-            always.iter().filter(|name| !found.contains(name.as_str()) && !known(name)).collect();
+            pinned.iter().filter(|name| !found.contains(name.as_str()) && !known(name)).collect();
         lost.sort_unstable();
         for name in lost {
             let why = match self.held.iter().any(|pin| pin.id.is_some() && pin.name == *name) {

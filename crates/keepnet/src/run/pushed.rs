@@ -4,56 +4,26 @@
 //! push(columns)* end_scan (push(columns)* end_scan)* finish
 //! ```
 //!
-//! It is a [`Driver`] turned round: columns are checked, offered and logged as there, and the
-//! outcome is that of a driver on a source of the same columns. Groups that a method wants whole
-//! are held back until the next group begins.
+//! Columns are checked, offered and logged as by a [`super::Driver`], and the result is that of a
+//! driver on a source of the same columns. Where a method wants whole groups, the columns of a
+//! group wait until the next group begins.
 
-use std::collections::HashSet;
-use std::time::{Duration, Instant};
-
-use super::driver::{Driver, Lane, Position, RunOptions, RunReport};
+use super::driver::{RunOptions, RunReport, no_order};
+use super::lane::Lane;
 use super::observer::{Observer, Progress};
+use super::record::Record;
 use super::snapshot;
 use crate::data::block::{ColumnBlock, FeatureId, RawColumn};
 use crate::data::column::ColumnData;
-use crate::data::groups::{Groups, WholeGroups};
-use crate::data::source::FeatureSource;
+use crate::data::groups::Groups;
+use crate::data::order::Order;
 use crate::error::{Error, Result};
-
-/// The source of a run that is pushed: there is nothing to ask for.
-struct Nothing;
-
-impl FeatureSource for Nothing {
-    fn rows(&self) -> usize {
-        0
-    }
-
-    fn features(&self) -> Option<u64> {
-        None
-    }
-
-    fn sources(&self) -> &[String] {
-        &[]
-    }
-
-    fn fingerprint(&self) -> u64 {
-        0
-    }
-
-    fn next_block(&mut self, _: &mut ColumnBlock) -> Result<bool> {
-        Ok(false)
-    }
-
-    fn rewind(&mut self) -> Result<()> {
-        Ok(())
-    }
-}
 
 /// A run under way that takes columns as they are brought.
 pub struct Pushed {
-    driver: Driver<'static>,
+    record: Record,
     // Members of a group that may not be whole yet.
-    held: Vec<RawColumn>,
+    waiting: Vec<RawColumn>,
     next: u64,
 }
 
@@ -62,26 +32,9 @@ impl Pushed {
     ///
     /// Of the options only the width counts, and the number of scans for [`Progress`].
     pub fn new(lanes: Vec<Lane>, options: RunOptions, groups: Option<Groups>) -> Result<Self> {
-        for lane in &lanes {
-            lane.problem.check()?;
-        }
-        // A source without fields takes no memory, so nothing is leaked.
-        let source: &'static mut Nothing = Box::leak(Box::new(Nothing));
-        let driver = Driver {
-            source,
-            lanes,
-            options,
-            position: Position::default(),
-            groups,
-            whole: WholeGroups::default(),
-            read: Duration::ZERO,
-            select: Duration::ZERO,
-        };
-        Ok(Self { driver, held: Vec::new(), next: 0 })
-    }
-
-    fn whole_groups(&self) -> bool {
-        self.driver.lanes.iter().any(|lane| lane.selector.whole_groups())
+        let mut record = Record::new(lanes, options, None)?;
+        record.groups = groups;
+        Ok(Self { record, waiting: Vec::new(), next: 0 })
     }
 
     /// Takes the next columns of the scan, each with its name and values.
@@ -100,38 +53,35 @@ impl Pushed {
             data,
         });
         let raw: Vec<RawColumn> = raw.collect();
-        if !self.whole_groups() {
-            for columns in chunks(raw, self.driver.options.width) {
+        let Some((groups, _)) = self.record.whole_groups() else {
+            for columns in chunks(raw, self.record.options.width) {
                 let count = columns.len() as u64;
                 self.offer(columns, observer)?;
                 self.next += count;
             }
             return Ok(());
-        }
-        let groups = self.driver.groups.as_mut();
+        };
         let groups = groups
             .ok_or_else(|| Error::param("groups", "not given", "FILE, prefix:SEP or block:N"))?;
         raw.iter().try_for_each(|column| groups.of(column.id.index, &column.name).map(drop))?;
-        // What is held already is of one group, and need not be looked through again.
-        let known = self.held.len();
+        // The columns that wait are of one group, and need not be looked through again.
+        let known = self.waiting.len();
         for column in raw {
             // The caller's memory is only lent for this call.
             let data = column.data.view().to_data();
-            self.held.push(RawColumn { data, ..column });
+            self.waiting.push(RawColumn { data, ..column });
             self.next += 1;
         }
-        let mut cut = self.held.len();
-        while cut > known && groups.same(&self.held[cut - 1], &self.held[self.held.len() - 1])? {
+        let waiting = &self.waiting;
+        let mut cut = waiting.len();
+        while cut > known && groups.same(&waiting[cut - 1], &waiting[waiting.len() - 1])? {
             cut -= 1;
         }
-        if cut == known
-            && known > 0
-            && groups.same(&self.held[0], &self.held[self.held.len() - 1])?
-        {
+        if cut == known && known > 0 && groups.same(&waiting[0], &waiting[waiting.len() - 1])? {
             cut = 0;
         }
-        let rest = self.held.split_off(cut);
-        let ready = std::mem::replace(&mut self.held, rest);
+        let rest = self.waiting.split_off(cut);
+        let ready = std::mem::replace(&mut self.waiting, rest);
         self.offer(ready, observer)
     }
 
@@ -140,89 +90,71 @@ impl Pushed {
         if columns.is_empty() {
             return Ok(());
         }
-        let start = Instant::now();
         let mut block = ColumnBlock::new(columns.len());
         columns.into_iter().for_each(|column| block.push(column));
-        let driver = &mut self.driver;
-        let whole = driver.lanes.iter().any(|lane| lane.selector.whole_groups());
-        if let Some(groups) = driver.groups.as_mut().filter(|_| whole) {
-            driver.whole.pass(groups, &block)?;
+        if let Some((Some(groups), whole)) = self.record.whole_groups() {
+            whole.pass(groups, &block)?;
         }
-        let before = driver.position;
-        if let Err(error) = driver.offer(&block, observer) {
-            driver.position = before;
-            return Err(error);
-        }
-        driver.select += start.elapsed();
-        observer.progress(&driver.progress())?;
+        self.record.offer(&block, observer)?;
+        observer.progress(&self.progress())?;
         Ok(())
     }
 
     /// Ends a scan; `true` when another would change nothing.
     pub fn end_scan(&mut self, observer: &mut dyn Observer) -> Result<bool> {
-        let held = std::mem::take(&mut self.held);
-        self.offer(held, observer)?;
-        let driver = &mut self.driver;
-        driver.settle(true, observer)?;
-        let mut converged = true;
-        for lane in &mut driver.lanes {
-            converged &= lane.selector.end_scan()?;
-        }
-        driver.position.scan += 1;
-        driver.position.in_scan = 0;
-        driver.whole.restore(HashSet::new());
+        let waiting = std::mem::take(&mut self.waiting);
+        self.offer(waiting, observer)?;
+        let converged = self.record.end_scan(observer)?;
         self.next = 0;
         Ok(converged)
     }
 
     /// Forgets the fates that the last scan counted, as each scan counts its own.
     pub fn begin_scan(&mut self) -> Result<()> {
-        self.driver.begin_scan()
+        if self.record.options.order != Order::Given {
+            return Err(no_order());
+        }
+        self.record.begin_scan();
+        Ok(())
     }
 
     /// Where the run stands.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.driver.progress()
+        self.record.progress(None)
     }
 
     /// The result so far, without the last refit; the run goes on.
     ///
     /// Workers that are still busy are waited for.
     pub fn look(&mut self, observer: &mut dyn Observer) -> Result<RunReport> {
-        self.driver.settle(true, observer)?;
-        self.driver.report(false)
+        self.record.settle(observer)?;
+        self.record.report(false)
     }
 
     /// Refits and gives the result.
     pub fn finish(&mut self, complete: bool) -> Result<RunReport> {
-        let start = Instant::now();
-        for lane in &mut self.driver.lanes {
-            lane.selector.finish()?;
-        }
-        self.driver.select += start.elapsed();
-        self.driver.report(complete)
+        self.record.finish(complete)
     }
 
     /// The whole state.
     pub fn save(&mut self, observer: &mut dyn Observer) -> Result<Vec<u8>> {
-        self.driver.settle(true, observer)?;
-        let held: Vec<(FeatureId, &str, &ColumnData)> =
-            self.held.iter().map(|c| (c.id, c.name.as_str(), &c.data)).collect();
-        snapshot::encode(&(self.driver.save()?, held, self.next))
+        self.record.settle(observer)?;
+        let waiting: Vec<(FeatureId, &str, &ColumnData)> =
+            self.waiting.iter().map(|c| (c.id, c.name.as_str(), &c.data)).collect();
+        snapshot::encode(&(self.record.save()?, waiting, self.next))
     }
 
     /// Takes up a state that [`Pushed::save`] gave, on a run made with the same settings.
     pub fn restore(&mut self, state: &[u8]) -> Result<()> {
         type State = (Vec<u8>, Vec<(FeatureId, String, ColumnData)>, u64);
-        let (driver, held, next): State = snapshot::decode(state)?;
-        // The source of a pushed run has no rows to tell; the problems do.
-        let rows = self.driver.lanes.first().map_or(0, |lane| lane.problem.rows.input());
-        let fits = held.iter().all(|(_, _, data)| data.sound() && data.view().rows() == rows);
+        let (record, waiting, next): State = snapshot::decode(state)?;
+        let rows = self.record.rows().unwrap_or(0);
+        let fits = waiting.iter().all(|(_, _, data)| data.sound() && data.view().rows() == rows);
         snapshot::ensure(fits, "a column that waits has other rows")?;
-        self.driver.restore(&driver)?;
+        self.record.restore(&record, None)?;
         let raw = |(id, name, data)| RawColumn { id, name, source: 0, data };
-        self.held = held.into_iter().map(raw).collect();
+        self.waiting = waiting.into_iter().map(raw).collect();
         self.next = next;
         Ok(())
     }
@@ -241,7 +173,7 @@ fn chunks(columns: Vec<RawColumn>, width: usize) -> impl Iterator<Item = Vec<Raw
 mod tests {
     use super::*;
     use crate::registry::{self, MethodSpec};
-    use crate::{Budget, Generated, Problem, Quiet};
+    use crate::{Budget, Driver, Generated, Problem, Quiet};
 
     const ROWS: usize = 60;
 

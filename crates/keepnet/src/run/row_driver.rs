@@ -1,7 +1,7 @@
-//! Feeds a stream of rows to a learner: missing values, looks at intervals, saving, ending.
+//! Feeds a stream of rows to a learner: missing values, selections at intervals, saving, ending.
 //!
-//! What becomes of each row is in `filter.rs`. A saved run goes through the rows before it
-//! again, and compares their targets and weights with those that it was made from.
+//! What becomes of each row is in `row_filter.rs`. A resumed run reads the rows before its place
+//! again, and compares their targets and weights with those that it was saved after.
 
 use std::time::{Duration, Instant};
 
@@ -24,30 +24,32 @@ pub struct RowOptions {
     pub block: usize,
     /// Classes of the target, whose rows are counted; 0 for numbers.
     pub classes: usize,
+    /// Whether a trace is kept: blocks then end where a point is due.
+    pub trace: bool,
 }
 
 impl Default for RowOptions {
     fn default() -> Self {
-        Self { missing: RowMissing::Error, every: None, block: 256, classes: 0 }
+        Self { missing: RowMissing::Error, every: None, block: 256, classes: 0, trace: true }
     }
 }
 
 /// Values of a block of wide rows: at 100,000 features a block of 256 rows would be 100 MB.
 const WIDE: usize = 2 << 20;
 
-/// Looks on between blocks.
+/// Callbacks during a run on rows.
 pub trait RowObserver {
-    /// Called after each block, and now and then while the source has nothing.
+    /// Called after each block, and from time to time while the source has no rows.
     fn progress(&mut self, counts: &RowCounts, learner: &dyn RowLearner) -> Result<Flow>;
 
-    /// Takes the state that [`Flow::save`] asked for.
+    /// Called with the state that [`Flow::save`] asked for.
     fn save(&mut self, state: Vec<u8>) -> Result<()> {
         let _ = state;
         Ok(())
     }
 
-    /// Called each time [`RowOptions::every`] rows were used; an `Err` is that there is no
-    /// selection yet, such as too few rows.
+    /// Called each time [`RowOptions::every`] rows were used. The selection is an `Err` where there
+    /// is none yet, for example after too few rows.
     fn every(&mut self, counts: &RowCounts, selection: Result<Selection>) -> Result<()> {
         let _ = (counts, selection);
         Ok(())
@@ -65,7 +67,7 @@ pub struct RowReport {
     pub read: Duration,
     /// Time spent learning.
     pub learn: Duration,
-    /// What a run on more rows takes up.
+    /// What a run on more rows goes on from, with the trace so far.
     pub filter: RowFilter,
 }
 
@@ -127,13 +129,14 @@ impl<'a> RowDriver<'a> {
 
     /// Goes through the source to its end, or until the observer stops it.
     pub fn run(mut self, observer: &mut dyn RowObserver) -> Result<RowReport> {
-        let p = self.source.names().len();
+        let (p, trace) = (self.source.names().len(), self.options.trace);
         let (mut block, mut fit) = (RowBlock::new(p, 1), RowBlock::new(p, 1));
         let (mut read, mut learn) = (Duration::ZERO, Duration::ZERO);
         let complete = loop {
-            // A block ends where a look is due, so that looks depend on rows alone.
+            // A block ends where a selection is due, so that it depends on rows alone.
             let due = self.options.every.map_or(u64::MAX, |n| n - self.filter.counts().used % n);
             let block_rows = (WIDE / p.max(1)).clamp(16, self.options.block.max(16));
+            let due = if trace { due.min(self.filter.until_traced()) } else { due };
             let limit = (block_rows.min(self.options.block) as u64).min(due) as usize;
             block.reset(limit);
             let start = Instant::now();
@@ -155,6 +158,9 @@ impl<'a> RowDriver<'a> {
                 }
             }
             learn += start.elapsed();
+            if trace && self.filter.counts().used > before {
+                self.filter.take_trace(self.learner.status());
+            }
             let counts = self.filter.counts();
             let used = counts.used;
             if used > before && self.options.every.is_some_and(|n| used.is_multiple_of(n)) {

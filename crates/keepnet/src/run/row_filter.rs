@@ -6,9 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::trace::{Trace, TracePoint};
 use crate::data::row::{Row, RowBlock};
 use crate::error::{Error, Result};
 use crate::numeric::row_loops;
+use crate::select::Status;
 use crate::selection::Selection;
 
 /// What to do with missing values in a row.
@@ -82,7 +84,11 @@ pub struct RowFilter {
     averaged: u64,
     /// Hash of the targets and weights that came.
     seen: u64,
+    trace: Trace,
 }
+
+/// Rows between two points of a trace that is not full yet.
+const TRACED: u64 = 256;
 
 impl RowFilter {
     /// Before the first row.
@@ -107,6 +113,28 @@ impl RowFilter {
     #[must_use]
     pub fn counts(&self) -> RowCounts {
         self.counts
+    }
+
+    /// The learner along the stream, by its status after every 256 rows that were used, thinned
+    /// to 200 points. Empty for a learner whose status has no loss between two selections.
+    #[must_use]
+    pub fn trace(&self) -> Vec<TracePoint> {
+        self.trace.points().into_iter().filter(|point| point.loss.is_some()).collect()
+    }
+
+    /// Rows that may be used before the next point of the trace: what comes of a stream must not
+    /// depend on the blocks that it comes in.
+    pub(super) fn until_traced(&self) -> u64 {
+        let used = self.counts.used;
+        TRACED.saturating_mul(self.trace.ahead(used / TRACED)) - used % TRACED
+    }
+
+    /// Takes a point of the trace, where one is due.
+    pub(super) fn take_trace(&mut self, status: Status) {
+        let used = self.counts.used;
+        if used.is_multiple_of(TRACED) {
+            self.trace.take(used / TRACED, used, status);
+        }
     }
 
     /// Rows learnt from of each class, where they were counted.

@@ -4,11 +4,14 @@ mod fitted;
 mod kept_by_row;
 mod kept_products;
 pub mod l1;
+mod memory;
 pub(crate) mod refit;
 pub mod statistical;
 pub mod substitution;
 mod ties;
 
+pub(crate) use memory::Holds;
+pub use memory::Memory;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -75,6 +78,10 @@ pub trait ColumnSelector: Snapshot + Send {
 
     /// The numbers of a progress line; cheap.
     fn status(&self) -> Status;
+
+    /// What the method will hold at most, with columns of up to `column` bytes and `features` of
+    /// them in a scan, where that is known. Pinned features are not among it.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory;
 }
 
 /// Computes numbers of a feature right after its check, while its values are in the cache.

@@ -34,7 +34,7 @@ fn pinned_features_are_always_in_the_result() {
     let data = Data::normal(120, 100, 17);
     for case in cases() {
         let mut lane = case.lane(case.problem(&data));
-        lane.always = HashSet::from(["f33".into(), "f90".into()]);
+        lane.pinned = HashSet::from(["f33".into(), "f90".into()]);
         let report = case.driver(&mut data.dense(), lane, width(16)).run(&mut Quiet).unwrap();
         let selection = &report.lanes[0].selection;
         let always: Vec<u64> = selection.always.iter().map(|s| s.id.index).collect();
@@ -55,7 +55,7 @@ fn covariates_are_in_the_model_or_refused_by_name() {
             continue;
         }
         let mut lane = case.lane(problem);
-        lane.always = HashSet::from(["f33".into(), "f90".into()]);
+        lane.pinned = HashSet::from(["f33".into(), "f90".into()]);
         let report = case.driver(&mut data.dense(), lane, width(16)).run(&mut Quiet).unwrap();
         let selection = &report.lanes[0].selection;
         let always: Vec<u64> = selection.always.iter().map(|s| s.id.index).collect();

@@ -121,7 +121,7 @@ fn pinned_features_stay_and_a_second_scan_changes_nothing() {
             let problem = Problem::binary(&data.y);
             let selector = make(name, &spec(settings), &data, Budget::unlimited());
             let mut lane = Lane::new(problem, selector);
-            lane.always.insert(format!("f{pin}"));
+            lane.pinned.insert(format!("f{pin}"));
             let mut source = source(&data, Storage::Mixed);
             let options = RunOptions { scans: 2, width: 4, ..RunOptions::default() };
             let driver = Driver::new(&mut source, vec![lane], options).unwrap();

@@ -1,6 +1,8 @@
 //! Missing values meet the policy: an error, a dropped feature, a filled one, an indicator.
 
-use super::{CheckPolicy, Feature, Missing, Values, statistics};
+use std::borrow::Cow;
+
+use super::{CheckPolicy, Feature, Missing, statistics};
 use crate::data::block::RawColumn;
 use crate::data::column::{Column, ColumnData};
 use crate::data::target::{Problem, RowMap};
@@ -38,7 +40,7 @@ pub(super) fn repair(
         Missing::Zero => 0.0,
         _ => finite_mean(feature.column(), problem.weight.as_deref()),
     };
-    feature.values = Values::Owned(filled(feature.column(), fill));
+    feature.values = Cow::Owned(filled(feature.column(), fill));
     let weights = problem.weight.as_deref();
     (feature.stats, _) = statistics(feature.column(), weights, problem.weight_sum());
     feature.stats.missing = missing;
@@ -117,7 +119,7 @@ pub(super) fn missing_indicator<'a>(
         group: None,
         stats,
         glance: None,
-        values: Values::Owned(bits),
+        values: Cow::Owned(bits),
     })
 }
 

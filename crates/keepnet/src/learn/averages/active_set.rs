@@ -334,6 +334,13 @@ impl RowLearner for ActiveSet {
         let now = self.standing(Status { substitutions, bytes, ..Status::default() });
         Status { kept: self.k, ..now }
     }
+
+    /// The statistics, the Gram and its rows, as the budget has them; beyond that names and numbers
+    /// a feature, a block of rows as they are multiplied, and matrices while a model is extracted.
+    fn memory(&self) -> u64 {
+        let (p, a) = (self.problem.features() as u64, self.active.active as u64);
+        self.bytes + 256 * p + 40 * a * a + 8 * (super::GRID as u64 + 8) * a
+    }
 }
 
 impl Numbers for ActiveSet {

@@ -247,6 +247,14 @@ impl RowLearner for Averaged {
         self.standing(Status { bytes: self.budget.peak(), ..Status::default() })
     }
 
+    /// The averages and an extraction, as the budget has them; beyond that up to three matrices
+    /// while the extraction is made, and the rows of a block as they are multiplied.
+    fn memory(&self) -> u64 {
+        let p = self.problem.features() as u64;
+        let making = 24 * p * p + 8 * (super::GRID as u64 + 8) * p;
+        Self::need(&self.problem, &self.params) + making
+    }
+
     fn averages(&self) -> Option<Result<RunningAverages>> {
         Some(self.averages())
     }

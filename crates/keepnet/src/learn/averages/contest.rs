@@ -224,6 +224,12 @@ impl RowLearner for Contest {
         let (a, b) = (self.squared.status(), self.logistic.status());
         Status { bytes: a.bytes + b.bytes, ..b }
     }
+
+    /// Both learners, and the rows set aside.
+    fn memory(&self) -> u64 {
+        let aside = 8 * (HELD + 1) * GRID * self.logistic.features();
+        self.squared.memory() + self.logistic.memory() + aside as u64
+    }
 }
 
 impl Snapshot for Contest {

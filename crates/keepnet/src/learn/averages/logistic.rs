@@ -130,6 +130,12 @@ impl RowLearner for Logistic {
         self.standing(self.inner.status())
     }
 
+    /// The learner on the working rows, the weights that make them, and a matrix of those rows.
+    fn memory(&self) -> u64 {
+        let p = self.features();
+        self.inner.memory() + Working::bytes_for(p) + 8 * (p * p) as u64
+    }
+
     fn load(&mut self, _: RunningAverages) -> Result<()> {
         Err(Error::Unsupported(
             "averages are sums for least squares, which the logistic loss cannot use; leave `loss` \

@@ -353,6 +353,11 @@ impl<R: Rule> RowLearner for Streaming<R> {
         let kept = self.state.rule.weights().iter().filter(|w| **w != 0.0).count().min(self.k);
         Status { kept, loss: self.progressive(), substitutions: 0, bytes: self.bytes }
     }
+
+    /// Ten numbers a feature, and its name; with regret the averages too; a selection of `k`.
+    fn memory(&self) -> u64 {
+        self.bytes + 64 * self.problem.features() as u64 + 320 * self.k as u64
+    }
 }
 
 impl<R: Rule> Streaming<R> {

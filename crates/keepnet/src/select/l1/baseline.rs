@@ -4,7 +4,7 @@ use super::held::Held;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::error::{Error, Result};
 use crate::run::snapshot::Snapshot;
-use crate::select::{ColumnSelector, Outcome, Status};
+use crate::select::{ColumnSelector, Memory, Outcome, Status};
 use crate::selection::Selection;
 
 /// A method on a stream whose whole state is [`Held`].
@@ -74,6 +74,10 @@ impl<B: Baseline> ColumnSelector for B {
 
     fn status(&self) -> Status {
         self.held().status()
+    }
+
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        self.held().memory(column, features)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::data::target::Problem;
 use crate::error::Result;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode};
-use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
+use crate::select::{ColumnSelector, Holds, Memory, Outcome, Status, Verdict, fitted};
 use crate::selection::{Selection, Value};
 
 /// What a batch method found.
@@ -36,6 +36,7 @@ pub(in crate::select) trait Solver: Send {
 /// A method that holds every column until the end.
 pub(in crate::select) struct Batch<S> {
     solver: S,
+    k: Option<usize>,
     columns: Columns,
     answer: Option<Answer>,
 }
@@ -48,7 +49,8 @@ impl<S: Solver> Batch<S> {
         budget: Budget,
     ) -> Result<Self> {
         params.check(problem)?;
-        Ok(Self { solver, columns: Columns::new(params, problem, budget)?, answer: None })
+        let columns = Columns::new(params, problem, budget)?;
+        Ok(Self { solver, k: params.k, columns, answer: None })
     }
 }
 
@@ -104,6 +106,27 @@ impl<S: Solver> ColumnSelector for Batch<S> {
     fn status(&self) -> Status {
         let (kept, bytes) = (self.columns.free(), self.columns.kept.bytes());
         Status { kept, loss: None, substitutions: 0, bytes }
+    }
+
+    /// Every column; prediction, slopes and trials an output, 12 columns written out and a refit.
+    /// Products are of the columns in a model along the walk: taken to be `k` and 50 more, and with
+    /// a fixed lambda as many as there are rows.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        let Columns { frame, outputs, kept, .. } = &self.columns;
+        let q = outputs.y.len();
+        let all = Holds {
+            rows: frame.n(),
+            kept: features.map(|features| features as usize),
+            spare: 0,
+            facts: 0,
+            covariates: kept.covariates(),
+            vectors: 18 + 10 * q + 2 * usize::from(frame.weight().is_some()),
+            matrices: 0,
+        };
+        let walked = Some(self.k.map_or(frame.n(), |k| k.saturating_add(50)));
+        let model = Holds { kept: walked, covariates: 0, vectors: 0, matrices: 3 + q, ..all };
+        let (all, model) = (all.bytes(column, features), model.bytes(0, features));
+        Memory { bytes: all.bytes.saturating_add(model.bytes), ..all }
     }
 }
 

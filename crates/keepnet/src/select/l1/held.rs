@@ -15,7 +15,7 @@ use crate::data::target::Problem;
 use crate::error::Result;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{decode, encode, ensure};
-use crate::select::{Status, fitted, ties};
+use crate::select::{Holds, Memory, Status, fitted, ties};
 use crate::selection::{Selection, Value};
 
 /// Factor on lambda at an arrival while a held column has a coefficient of 0.
@@ -80,6 +80,23 @@ impl Held {
     /// Whether more than `k` features are held, so that one must go.
     pub(in crate::select) fn over(&self) -> bool {
         self.limit().is_some_and(|k| self.columns.free() > k)
+    }
+
+    /// The held columns, `k` of them unless lambda is fixed, and one under test; prediction, slopes
+    /// and trials an output, 12 columns written out and a refit; the Gram, and those of the refit.
+    pub(in crate::select) fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        let Columns { frame, outputs, kept, .. } = &self.columns;
+        let q = outputs.y.len();
+        Holds {
+            rows: frame.n(),
+            kept: self.limit(),
+            spare: 1,
+            facts: 0,
+            covariates: kept.covariates(),
+            vectors: 14 + 8 * q + 2 * usize::from(frame.weight().is_some()),
+            matrices: 3 + 2 * q,
+        }
+        .bytes(column, features)
     }
 
     pub(in crate::select) fn slots(&self) -> Vec<usize> {

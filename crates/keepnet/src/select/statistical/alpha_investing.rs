@@ -42,7 +42,7 @@ use crate::measure::{Evidence, FisherZ, Measure, Side, numeric_target};
 use crate::numeric::inner_product::centre;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot, ensure, is_lower};
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
+use crate::select::{ColumnSelector, Holds, Memory, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
 
 pub use settings::ALPHA_INVESTING;
@@ -423,6 +423,14 @@ impl ColumnSelector for AlphaInvesting {
     fn status(&self) -> Status {
         let bytes = self.list.bytes() + 16 * self.residual.len() as u64;
         Status { kept: self.list.len(), loss: None, substitutions: 0, bytes }
+    }
+
+    /// The kept columns and one under test; target, residual and slope, and what a test is computed
+    /// in; the Cholesky factor and its copy.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        let covariates = self.covariates.len();
+        Holds { matrices: 2, covariates, ..self.list.footprint(self.params.k, 1, 8) }
+            .bytes(column, features)
     }
 }
 

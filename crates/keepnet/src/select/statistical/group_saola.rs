@@ -33,7 +33,7 @@ use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
 use crate::select::{
-    ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict, offer_groups,
+    ColumnSelector, GroupSelector, Memory, Outcome, Reason, Status, Verdict, offer_groups,
 };
 use crate::selection::{Selection, Value};
 
@@ -355,6 +355,13 @@ impl<M: Measure> ColumnSelector for GroupSaola<M> {
     fn status(&self) -> Status {
         let (kept, bytes) = (self.list.len(), self.list.bytes());
         Status { kept, loss: None, substitutions: self.evictions, bytes }
+    }
+
+    /// The kept columns, and as many again while a group is decided on, with the levels of each;
+    /// the target, coded or centred, and what a pair is computed in.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        let memory = self.list.footprint(None, 1, 6).bytes(column, features);
+        Memory { each: memory.each.saturating_add(column), ..memory }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::measure::{Evidence, Side};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{encode, ensure};
+use crate::select::Holds;
 use crate::selection::{Selected, Selection};
 
 /// Facts and score of a kept column.
@@ -36,12 +37,23 @@ pub struct KeptList<F> {
     index: RowIndex,
 }
 
+/// Bytes of a level of a column: its value, rows and weight.
+const LEVEL: u64 = 20;
+
 impl<F: Clone + Serialize + DeserializeOwned> KeptList<F> {
     /// An empty list for columns of `rows` rows.
     #[must_use]
     pub fn new(rows: usize, budget: Budget) -> Self {
         let (kept, index) = (KeptSet::new(budget), RowIndex::new(rows));
         Self { kept, records: Vec::new(), bits: Vec::new(), index }
+    }
+
+    /// What is held with up to `kept` features and `spare` columns more: a bit of the index per
+    /// row and the levels of each, and `vectors` of a number per row.
+    pub(crate) fn footprint(&self, kept: Option<usize>, spare: usize, vectors: usize) -> Holds {
+        let rows = self.index.rows;
+        let facts = rows as u64 / 8 + LEVEL * rows.min(256) as u64;
+        Holds { rows, kept, spare, facts, covariates: 0, vectors, matrices: 0 }
     }
 
     /// Number of columns.

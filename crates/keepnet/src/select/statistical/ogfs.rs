@@ -33,7 +33,7 @@ use crate::measure::{Evidence, FisherZ, Measure, Side};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot, ensure, is_lower};
 use crate::select::{
-    ColumnSelector, GroupSelector, Outcome, Reason, Status, Verdict, offer_groups,
+    ColumnSelector, GroupSelector, Holds, Memory, Outcome, Reason, Status, Verdict, offer_groups,
 };
 use crate::selection::Selection;
 
@@ -408,6 +408,17 @@ impl ColumnSelector for Ogfs {
         let square = 8 * self.gram.iter().map(Vec::len).sum::<usize>() as u64;
         let (kept, bytes) = (self.list.len(), self.list.bytes() + square);
         Status { kept, loss: None, substitutions: self.evictions, bytes }
+    }
+
+    /// The kept columns, twice while a group joins them; a target an output, and what a column is
+    /// judged in; correlations of the kept columns.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        let vectors = 6 + 2 * self.outputs.len();
+        let memory = Holds { matrices: 2, ..self.list.footprint(self.params.k, 1, vectors) }
+            .bytes(column, features);
+        let twice = column.saturating_mul(self.params.k.unwrap_or(0) as u64);
+        let each = if self.params.k.is_none() { memory.each.saturating_add(column) } else { 0 };
+        Memory { bytes: memory.bytes.saturating_add(twice), each }
     }
 }
 

@@ -31,7 +31,7 @@ use crate::measure::{ALPHA, BINS, Evidence, FisherZ, MeasureKind, Side};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot, ensure};
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
+use crate::select::{ColumnSelector, Holds, Memory, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
 
 /// Settings of [`Osfs`].
@@ -309,6 +309,12 @@ impl<T: Conditional> ColumnSelector for Osfs<T> {
     fn status(&self) -> Status {
         let (kept, bytes) = (self.list.len(), self.list.bytes());
         Status { kept, loss: None, substitutions: self.evictions, bytes }
+    }
+
+    /// The kept columns and one under test, with the levels of each; the target, coded or centred,
+    /// and what a test is computed in; a row of correlations for each.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        Holds { matrices: 1, ..self.list.footprint(self.params.k, 1, 8) }.bytes(column, features)
     }
 }
 

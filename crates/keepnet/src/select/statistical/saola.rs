@@ -33,7 +33,7 @@ use crate::measure::{ALPHA, BINS, DELTA, Evidence, Measure, Side};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
-use crate::select::{ColumnSelector, Outcome, Reason, Status, Verdict};
+use crate::select::{ColumnSelector, Memory, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
 
 /// Settings of [`Saola`].
@@ -284,6 +284,12 @@ impl<M: Measure> ColumnSelector for Saola<M> {
     fn status(&self) -> Status {
         let (kept, bytes) = (self.list.len(), self.list.bytes());
         Status { kept, loss: None, substitutions: self.evictions, bytes }
+    }
+
+    /// The kept columns and one under test, with the levels of each; the target, coded or centred,
+    /// and what a pair is computed in.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        self.list.footprint(self.params.k, 1, 6).bytes(column, features)
     }
 }
 

@@ -45,7 +45,7 @@ use crate::numeric::inner_product::Frame;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode};
 use crate::select::refit::Outputs;
-use crate::select::{ColumnSelector, Late, Outcome, Status, Verdict};
+use crate::select::{ColumnSelector, Holds, Late, Memory, Outcome, Status, Verdict};
 use crate::selection::Selection;
 
 pub use delayed::DelayedCentre;
@@ -265,6 +265,30 @@ impl ColumnSelector for AsyOs {
             substitutions: statuses.iter().map(|status| status.substitutions).sum(),
             bytes: own + statuses.iter().map(|status| status.bytes).sum::<u64>(),
         }
+    }
+
+    /// The columns of all workers, and for each one under test and those that wait; what is more in
+    /// the queue is the block. Eight vectors an output for each worker, the centre's, those of the
+    /// delay, and a refit.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        let (q, workers) = (self.y.len(), self.params.workers);
+        let (waiting, delay) = match &self.team {
+            Team::Threads { .. } => (pool::LOW * workers, 0),
+            Team::Simulated { .. } => (0, self.params.tau as usize + 1),
+        };
+        let covariates = |workers: &[&Worker]| {
+            workers.iter().flat_map(|worker| worker.kept()).filter(|kept| kept.id.is_none()).count()
+        };
+        Holds {
+            rows: self.frame.n(),
+            kept: Some(self.params.os.k),
+            spare: workers + waiting,
+            facts: 0,
+            covariates: self.with_workers(covariates),
+            vectors: 18 + q * (8 * workers + 4 + delay) + (workers + 1),
+            matrices: 5,
+        }
+        .bytes(column, features)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::select::{Late, Outcome, Status, Verdict};
 
 /// Features in the queue for each worker when the reader is asked for more.
-const LOW: usize = 4;
+pub(super) const LOW: usize = 4;
 
 type Job = Feature<'static>;
 

@@ -14,7 +14,7 @@ use crate::loss::LossKind;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode};
 use crate::select::substitution::os::{Os, OsParams};
-use crate::select::{ColumnSelector, Outcome, Status, fitted};
+use crate::select::{ColumnSelector, Memory, Outcome, Status, fitted};
 use crate::selection::Selection;
 
 /// One worker of several.
@@ -179,6 +179,11 @@ impl ColumnSelector for Worker {
 
     fn status(&self) -> Status {
         self.os.status()
+    }
+
+    /// That of `os` with its share of `k`.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        self.os.memory(column, features)
     }
 }
 

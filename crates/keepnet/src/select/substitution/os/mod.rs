@@ -41,7 +41,7 @@ use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode, ensure};
 use crate::run::verdict::Fitted;
 use crate::select::refit::Outputs;
-use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
+use crate::select::{ColumnSelector, Holds, Memory, Outcome, Status, Verdict, fitted};
 use crate::selection::Selection;
 
 pub(super) use evaluator::{Evaluator, Slopes, Trial};
@@ -251,6 +251,22 @@ impl ColumnSelector for Os {
             substitutions: self.substitutions,
             bytes: self.model.kept.bytes() + self.evaluator.bytes(),
         }
+    }
+
+    /// `k` columns and one under test; prediction, slopes and a trial an output, the target, 12
+    /// columns written out and a refit; the Gram, a copy, and those of the refit.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        let Model { frame, outputs, kept, .. } = &self.model;
+        Holds {
+            rows: frame.n(),
+            kept: Some(self.params.k),
+            spare: 1,
+            facts: 0,
+            covariates: kept.covariates(),
+            vectors: 18 + 6 * outputs.y.len() + usize::from(frame.weight().is_some()),
+            matrices: 5,
+        }
+        .bytes(column, features)
     }
 }
 

@@ -41,7 +41,9 @@ use crate::run::verdict::Fitted;
 use crate::select::fitted::EPSILON;
 use crate::select::kept_products::{BlockProducts, Products};
 use crate::select::refit::Outputs;
-use crate::select::{ColumnSelector, Glance, Glances, Marginal, Outcome, Status, fitted};
+use crate::select::{
+    ColumnSelector, Glance, Glances, Holds, Marginal, Memory, Outcome, Status, fitted,
+};
 use crate::selection::{Selection, Value};
 
 use curved::Curved;
@@ -252,6 +254,23 @@ impl ColumnSelector for OsPlus {
         let mut status = self.core.status();
         status.bytes += self.products.bytes();
         status
+    }
+
+    /// `k + reserve` columns. Squared loss: target and residual an output, 13 columns written out,
+    /// a refit; Gram and swept matrix, and those of the refit. Other losses: all of it an output.
+    fn memory(&self, column: u64, features: Option<u64>) -> Memory {
+        let (q, squared) = (self.outputs.y.len(), self.outputs.kind == LossKind::Squared);
+        let weights = 2 * usize::from(self.frame.weight().is_some());
+        Holds {
+            rows: self.frame.n(),
+            kept: Some(self.params.k.saturating_add(self.reserve)),
+            spare: 1,
+            facts: 0,
+            covariates: self.core.kept().covariates(),
+            vectors: weights + if squared { 31 + 3 * q } else { 14 + 27 * q },
+            matrices: if squared { 5 } else { 2 + 3 * q },
+        }
+        .bytes(column, features)
     }
 }
 

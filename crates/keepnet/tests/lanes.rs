@@ -1,0 +1,92 @@
+//! Several lanes of one run: each gives what it gives alone, and a column is checked once for each
+//! problem.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Data, width};
+use keepnet::{
+    Budget, CheckPolicy, ColumnData, Driver, Generated, Lane, MethodSpec, Missing, Problem, Quiet,
+    RowMap, RunOptions, RunReport, registry, run::LaneReport,
+};
+
+/// Methods with glances and without, that centre and do not, that compact and do not.
+const METHODS: [&str; 6] = ["os-plus", "os-plus", "os", "alpha-investing", "saola", "l1-cd"];
+
+fn data() -> Data {
+    Data::normal(120, 200, 5)
+}
+
+/// Columns with gaps, some far from zero.
+fn source(data: &Data) -> Generated {
+    let gaps = |(j, x): (usize, &Vec<f64>)| {
+        let far = if j % 7 == 0 { 1e6 } else { 0.0 };
+        let value = |(i, x): (usize, &f64)| if (i + j) % 31 == 0 { f64::NAN } else { x + far };
+        ColumnData::dense(x.iter().enumerate().map(value).collect())
+    };
+    Generated::columns(data.n, data.columns.iter().enumerate().map(gaps).collect())
+}
+
+/// The problem on every row but each fifth, or on all.
+fn problem(data: &Data, fold: bool) -> Problem {
+    let rows: Vec<u32> = (0..data.n as u32).filter(|row| !fold || row % 5 > 0).collect();
+    let mut problem = Problem::regression(rows.iter().map(|row| data.y[*row as usize]).collect());
+    problem.rows = RowMap::new(data.n, rows).unwrap();
+    problem
+}
+
+fn lane(problem: &Arc<Problem>, method: &str, missing: Missing) -> Lane {
+    let (method, spec) = (registry::find(method).unwrap(), MethodSpec::k(8));
+    let selector = registry::make(method, &spec, problem, Budget::unlimited()).unwrap();
+    let mut lane = Lane::new(Arc::clone(problem), selector);
+    lane.policy = CheckPolicy { missing, ..CheckPolicy::default() };
+    lane.pinned.insert("f33".into());
+    lane
+}
+
+fn run(data: &Data, lanes: Vec<Lane>, scans: u32) -> RunReport {
+    let options = RunOptions { scans, ..width(16) };
+    Driver::new(&mut source(data), lanes, options).unwrap().run(&mut Quiet).unwrap()
+}
+
+fn digits(lane: &LaneReport) -> String {
+    format!("{:?} {:?} {:?}", lane.selection, lane.dropped, lane.trace)
+}
+
+#[test]
+fn lanes_that_share_a_check_give_what_each_gives_alone() {
+    let data = data();
+    for missing in [Missing::Mean, Missing::Indicator] {
+        let problems = [false, true].map(|fold| Arc::new(problem(&data, fold)));
+        let all = || METHODS.iter().flat_map(|method| problems.iter().map(move |p| (p, *method)));
+        let together = run(&data, all().map(|(p, method)| lane(p, method, missing)).collect(), 1);
+        for ((problem, method), got) in all().zip(&together.lanes) {
+            let alone = run(&data, vec![lane(problem, method, missing)], 1);
+            assert!(!got.selection.selected.is_empty(), "{method}");
+            assert_eq!(digits(got), digits(&alone.lanes[0]), "{method} {missing:?}");
+        }
+    }
+}
+
+#[test]
+fn a_column_is_checked_once_for_each_problem_and_policy() {
+    let data = data();
+    let shared = Arc::new(problem(&data, true));
+    let features = data.columns.len() as u64;
+    let os_plus = |problem: &Arc<Problem>, missing| lane(problem, METHODS[1], missing);
+    let checked = |lanes: Vec<Lane>| {
+        let report = run(&data, lanes, 2);
+        (report.checked, u64::from(report.scans) * features)
+    };
+    let (got, scans) = checked((0..5).map(|_| os_plus(&shared, Missing::Mean)).collect());
+    assert_eq!(got, scans, "five lanes on one problem");
+    // An equal problem that is not shared is another one; so is another policy.
+    let other = Arc::new(problem(&data, true));
+    let (got, scans) =
+        checked(vec![os_plus(&shared, Missing::Mean), os_plus(&other, Missing::Mean)]);
+    assert_eq!(got, 2 * scans, "two problems");
+    let (got, scans) =
+        checked(vec![os_plus(&shared, Missing::Mean), os_plus(&shared, Missing::Zero)]);
+    assert_eq!(got, 2 * scans, "two policies");
+}
