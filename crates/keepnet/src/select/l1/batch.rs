@@ -11,7 +11,7 @@ use crate::data::block::FeatureId;
 use crate::data::check::CheckedBlock;
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
-use crate::learn::averages::descent::walk;
+use crate::learn::averages::descent::lambda_path;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode};
 use crate::select::{ColumnSelector, Outcome, Status, Verdict, fitted};
@@ -221,7 +221,7 @@ pub(in crate::select) fn l1(columns: &Columns, params: &L1Params) -> Result<Answ
             let free = whole.slots.iter().filter(|slot| !columns.pinned(**slot)).count();
             let k = k.unwrap_or(usize::MAX).min(free);
             let solve = |state: &mut State, lambda: f64| whole.solve(state, lambda, LOOSE);
-            walk(state, (most, LEAST * most), k, solve, |state| &state.sizes)
+            lambda_path(state, (most, LEAST * most), k, solve, |state| &state.sizes)
         }
     };
     let mut exact = walked.clone();
