@@ -8,8 +8,8 @@
 //! features by one strip. Its sums stay in registers over all rows of a block, in the order of the
 //! rows, and are then added to the triangle. So an entry has the same digits for any number of
 //! threads, any vector width and any number of blocks multiplied together. Blocks wait for each
-//! other only so that the triangle passes through the cache once for all of them. Cost `rows p (p +
-//! 1)` flops a block; memory [`Product::JOIN`] blocks and a panel a thread.
+//! other only so that the triangle passes through the cache once for all of them. Cost
+//! `rows p (p + 1)` flops a block; memory [`Product::JOIN`] blocks and a panel a thread.
 
 use rayon::prelude::*;
 

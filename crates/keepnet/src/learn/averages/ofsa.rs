@@ -17,8 +17,8 @@
 //! is dropped.
 //!
 //! Once `M_e = k` the support cannot change, so the loop ends and least squares follows. `S` is
-//! compacted whenever the remaining set has shrunk by a tenth. With mu = 10 a whole run costs `0.047
-//! N` products with the full `S`, whose lower half is stored in f32. Source: Sun and Barbu, arXiv
+//! compacted whenever the remaining set has shrunk by a tenth. With mu = 10 a whole run costs
+//! `0.047 N` products with the full `S`, whose lower half is stored in f32. Source: Sun and Barbu, arXiv
 //! 1803.11521, Algorithm 2; schedule of Barbu et al., PAMI 39 (2017). The ridge is ours. The papers
 //! state no N, mu and eta; ours reproduce the published tables.
 

@@ -9,8 +9,8 @@
 //! dependent features, many solutions fit equally well. Then `b` is the shortest of them on
 //! standardised features, the limit of a vanishing ridge (what `lstsq` gives on standardised
 //! columns). Eigenvalues below a share `e` of the largest count as zero. `e` is ten times the error
-//! of block products: 1e-6 with f32, 1e-12 with f64. Cost `p^3 / 3` flops an extraction, about `9
-//! p^3` where singular. Source: Sun and Barbu, arXiv 1803.11521, "Online Least Squares"; the shortest
+//! of block products: 1e-6 with f32, 1e-12 with f64. Cost `p^3 / 3` flops an extraction, about
+//! `9 p^3` where singular. Source: Sun and Barbu, arXiv 1803.11521, "Online Least Squares"; the shortest
 //! solution and the ridge are ours.
 
 use faer::dyn_stack::{MemBuffer, MemStack};

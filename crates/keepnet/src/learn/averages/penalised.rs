@@ -1,11 +1,16 @@
 //! What the penalised extraction methods share: solvers, a given lambda, the path to `k`.
 
-use super::descent::{Descent, LOOSE, TIGHT, entry_order, path_to_size};
+pub(crate) mod descent;
+mod ista;
+mod lars;
+pub(crate) mod penalty;
+
+use self::descent::{Descent, LOOSE, TIGHT, entry_order, path_to_size};
+use self::ista::Ista;
+use self::lars::Lars;
+use self::penalty::Penalty;
 use super::extract::Extract;
 use super::gram::Gram;
-use super::ista::Ista;
-use super::lars::Lars;
-use super::penalty::Penalty;
 use crate::error::{Error, Result};
 use crate::registry::SettingInfo;
 use crate::selection::Value;

@@ -5,12 +5,12 @@
 
 use std::cell::OnceCell;
 
-use super::fit::{CachedFit, Fit};
 use super::irls::{DAMP, Irls};
-use super::running::check_target;
-use super::validity::refuse_unless;
 use crate::data::row::{Row, RowBlock, RowProblem};
 use crate::error::{Error, Result};
+use crate::learn::averages::fit::{CachedFit, Fit};
+use crate::learn::averages::running::check_target;
+use crate::learn::averages::validity::refuse_unless;
 use crate::learn::{RowLearner, RunningAverages};
 use crate::run::snapshot::{self, Snapshot};
 use crate::select::Status;

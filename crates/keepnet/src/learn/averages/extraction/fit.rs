@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 
 use super::gram::{F32, Gram, JITTER, Model, solve};
-use super::running::RunningAverages;
 use crate::data::block::FeatureId;
 use crate::data::row::{Row, RowBlock, RowProblem};
 use crate::error::{Error, Result};
+use crate::learn::averages::running::RunningAverages;
 use crate::select::Status;
 use crate::selection::{CovariateWeight, Selected, Selection, Value};
 

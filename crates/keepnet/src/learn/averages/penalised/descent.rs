@@ -20,8 +20,8 @@
 
 use std::sync::Arc;
 
-use super::gram::{Gram, largest};
 use super::penalty::Penalty;
+use crate::learn::averages::gram::{Gram, largest};
 use crate::numeric::kernel;
 
 /// Largest change of a coefficient, in sd(y), at which a path goes to the next lambda.

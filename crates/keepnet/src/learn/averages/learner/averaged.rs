@@ -12,17 +12,17 @@ use std::cell::OnceCell;
 
 use serde::{Deserialize, Serialize};
 
-use super::extract::Extract;
-use super::fit::{CachedFit, Fit};
-use super::gram::Gram;
 use super::logistic::RegressionLearner;
-use super::path::Choose;
-use super::pinned::{self, Pinned};
-use super::running::{AveragesParams, RunningAverages};
-use super::validity::refuse_unless;
 use crate::data::row::{Row, RowBlock, RowProblem};
 use crate::error::{Error, Result};
 use crate::learn::RowLearner;
+use crate::learn::averages::extract::Extract;
+use crate::learn::averages::fit::{CachedFit, Fit};
+use crate::learn::averages::gram::Gram;
+use crate::learn::averages::path::Choose;
+use crate::learn::averages::pinned::{self, Pinned};
+use crate::learn::averages::running::{AveragesParams, RunningAverages};
+use crate::learn::averages::validity::refuse_unless;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
 use crate::select::Status;

@@ -14,13 +14,13 @@ use super::gram::Gram;
 const SAME: f64 = 1e-9;
 
 /// The share of the largest size by which equal sizes may differ.
-pub(super) fn same(gram: &Gram) -> f64 {
+pub(crate) fn same(gram: &Gram) -> f64 {
     SAME.max(10.0 * gram.rounding)
 }
 
 /// The `count` places of the smallest sizes that are not negative, the smallest first. Among sizes
 /// that differ by at most a share `same` of the largest, the later place comes first.
-pub(super) fn weakest(size: &[f64], count: usize, same: f64) -> Vec<usize> {
+pub(crate) fn weakest(size: &[f64], count: usize, same: f64) -> Vec<usize> {
     let slack = same * size.iter().copied().fold(0.0, f64::max);
     // Late in the schedule one or two go at a time, and a plain search is fastest.
     if count <= 2 {
@@ -54,21 +54,21 @@ pub(super) fn weakest(size: &[f64], count: usize, same: f64) -> Vec<usize> {
 }
 
 /// The places of the `k` largest sizes, ascending: all but the [`weakest`].
-pub(super) fn strongest(size: &[f64], k: usize, same: f64) -> Vec<usize> {
+pub(crate) fn strongest(size: &[f64], k: usize, same: f64) -> Vec<usize> {
     let mut stays = vec![true; size.len()];
     weakest(size, size.len().saturating_sub(k), same).into_iter().for_each(|at| stays[at] = false);
     (0..size.len()).filter(|at| stays[*at]).collect()
 }
 
 /// Places by descending size: the [`weakest`] last.
-pub(super) fn ranked(size: &[f64], same: f64) -> Vec<usize> {
+pub(crate) fn ranked(size: &[f64], same: f64) -> Vec<usize> {
     let mut order = weakest(size, size.len(), same);
     order.reverse();
     order
 }
 
 /// Gives copies of a feature the mean of their coefficients, up to the sign.
-pub(super) fn level(gram: &Gram, b: &mut [Vec<f64>]) {
+pub(crate) fn level(gram: &Gram, b: &mut [Vec<f64>]) {
     let (p, most) = (gram.p(), 1.0 - 10.0 * gram.rounding);
     let mut done = vec![false; p];
     for j in 0..p {

@@ -24,10 +24,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::means::Means;
-use super::running::{GRID, weight_unit};
 use crate::data::row::{Row, RowBlock};
 use crate::error::Result;
+use crate::learn::averages::means::Means;
+use crate::learn::averages::running::{GRID, weight_unit};
 use crate::numeric::kernel;
 use crate::numeric::row_loops;
 

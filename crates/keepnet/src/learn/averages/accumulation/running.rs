@@ -14,7 +14,7 @@
 //! tends to `(2 - alpha) / alpha`.
 //!
 //! Blocks have 256 rows and begin at row numbers that 256 divides, whatever blocks the source has.
-//! The rows of an unfinished block wait in `pending`. A look at the state includes them and leaves
+//! The rows of an unfinished block wait in `pending`. Reading the state includes them and leaves
 //! them there, so every digit depends only on the rows. Sparse rows are summed without centring,
 //! which would make them dense: `C = sum w (x - m)(x - m)'`, centred when the state is read. `m` is
 //! zero except for features that every row has.

@@ -13,8 +13,8 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::running::weight_unit;
 use crate::data::row::{Row, RowBlock};
+use crate::learn::averages::running::weight_unit;
 use crate::numeric::kernel::Element;
 use crate::numeric::row_loops::run;
 

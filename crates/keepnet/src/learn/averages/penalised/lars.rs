@@ -11,7 +11,7 @@
 //! feature joins. When one leaves, it is rebuilt from that row on. Source: Efron, Hastie, Johnstone
 //! and Tibshirani 2004, section 3.
 
-use super::gram::Gram;
+use crate::learn::averages::gram::Gram;
 use crate::numeric::kernel;
 
 /// A pivot below this is a feature that the active ones already span.

@@ -56,8 +56,8 @@ fn minimise(gram: &Gram) -> f64 {
 }
 
 /// `S = L L'` by Cholesky with pivoting, stopped at rank r; `L'L = V D V'`, of order r, has the
-/// same non-zero eigenvalues, and `t = D^-1/2 V'L's`: a tridiagonal form that is diagonal. Cost `p
-/// r^2`. `None` where the rank is more than half of `p`.
+/// same non-zero eigenvalues, and `t = D^-1/2 V'L's`: a tridiagonal form that is diagonal. Cost
+/// `p r^2`. `None` where the rank is more than half of `p`.
 fn low_rank(gram: &Gram) -> Option<Tridiagonal> {
     let p = gram.p();
     let mut left = vec![1.0f64; p];

@@ -12,8 +12,8 @@
 //! All pairs of a Gram use the same rows, so it stays positive; pairs from different rows would not.
 //! With doubling epochs the Gram in use covers at least a third of the stream. The price is screening
 //! power: weak features need more rows to enter, and a feature that has an effect only jointly with
-//! others (no correlation with target or residual) is not found. Cost O(p + a^2) a row, memory `32 p
-//! + 36 a^2` bytes. Source: this project (specs of running averages, section 7).
+//! others (no correlation with target or residual) is not found. Cost O(p + a^2) a row, memory
+//! `32 p + 36 a^2` bytes. Source: this project (specs of running averages, section 7).
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -22,20 +22,20 @@ use rand::seq::index::sample;
 use serde::{Deserialize, Serialize};
 
 use super::averaged::{AveragedParams, check_numbers, check_varies};
-use super::extract::{Extract, ranked};
-use super::fit::{CachedFit, Fit};
-use super::gram::{Gram, Model};
 use super::logistic::RegressionLearner;
-use super::ofsa::{Ofsa, OfsaParams};
-use super::path::Choose;
-use super::pinned::{self, Pinned};
-use super::running::RunningAverages;
 use super::screen::Screen;
-use super::validity::refuse_unless;
 use crate::data::order::generator;
 use crate::data::row::{Row, RowBlock, RowProblem, margin};
 use crate::error::{Error, Result};
 use crate::learn::RowLearner;
+use crate::learn::averages::extract::{Extract, ranked};
+use crate::learn::averages::fit::{CachedFit, Fit};
+use crate::learn::averages::gram::{Gram, Model};
+use crate::learn::averages::ofsa::{Ofsa, OfsaParams};
+use crate::learn::averages::path::Choose;
+use crate::learn::averages::pinned::{self, Pinned};
+use crate::learn::averages::running::RunningAverages;
+use crate::learn::averages::validity::refuse_unless;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
 use crate::select::Status;
@@ -174,7 +174,7 @@ impl ActiveSet {
     fn best(pinned: &Pinned, count: usize) -> Result<Vec<usize>> {
         let gram = pinned.free();
         if gram.n <= 200.0 {
-            return Ok(ranked(&super::gram::sizes(&gram.xy), count.min(gram.p())));
+            return Ok(ranked(&crate::learn::averages::gram::sizes(&gram.xy), count.min(gram.p())));
         }
         let ofsa = Ofsa::new(OfsaParams { iterations: 1000, ..OfsaParams::default() })?;
         pinned.choose(&ofsa, count)
@@ -299,7 +299,7 @@ impl RowLearner for ActiveSet {
                 return Err(Error::Data(format!("feature {j} is {value} at row {at}")));
             }
             let (y, w) = (rows.y()[i], rows.weight()[i]);
-            super::running::check_target(self.problem.classes.len(), y, w, at)?;
+            crate::learn::averages::running::check_target(self.problem.classes.len(), y, w, at)?;
         }
         let mut from = 0;
         while from < rows.len() {

@@ -6,13 +6,13 @@
 //! MCP:   Theta(t; l) = 0 | (t - sign(t) l) / (1 - 1/b) | t   on |t| <= l | <= b l | beyond
 //! ```
 //!
-//! The MCP operator is used exactly as published. Called with `eta lambda`, it becomes flat at `b eta
-//! lambda`, so it is close to hard thresholding and does not minimise the MCP. The coordinate
+//! The MCP operator is used exactly as published. Called with `eta lambda`, it becomes flat at
+//! `b eta lambda`, so it is close to hard thresholding and does not minimise the MCP. The coordinate
 //! descent of this crate does. Cost `2 p^2` an iteration. Source: Sun and Barbu, arXiv
 //! 1803.11521, Algorithms 3 and 4.
 
-use super::gram::Gram;
 use super::penalty::{Shape, soft};
+use crate::learn::averages::gram::Gram;
 use crate::numeric::kernel;
 use crate::numeric::lanczos::largest_eigenvalue;
 

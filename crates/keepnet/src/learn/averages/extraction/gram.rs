@@ -12,9 +12,9 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{self, factor};
 use faer::{Mat, Par};
 
-use super::moments::Moments;
-use super::running::RunningAverages;
 use crate::error::{Error, Result};
+use crate::learn::averages::moments::Moments;
+use crate::learn::averages::running::RunningAverages;
 
 /// Added to the diagonal of a least-squares system, so that equal features do not make it fail.
 pub(crate) const JITTER: f64 = 1e-10;

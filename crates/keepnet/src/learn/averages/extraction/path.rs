@@ -3,7 +3,7 @@
 //! ```text
 //! S in ranked order = L L';  z = L^-1 s;  RSS_k = syy - sum_{i <= k} z_i^2    for every k at once
 //! BIC(k) = n_eff log RSS_k + k log n_eff        EBIC(k) = BIC(k) + 2 k log p
-//! hold-out: mean squared error of the refit on k features, on rows set aside; the smallest k
+//! hold-out: mean squared error of the refit on k features, on hold-out rows; the smallest k
 //!           within one standard error of the least
 //! ```
 //!
@@ -13,8 +13,8 @@
 use faer::Mat;
 
 use super::gram::{Gram, JITTER, gather};
-use super::running::RunningAverages;
 use crate::error::{Error, Result};
+use crate::learn::averages::running::RunningAverages;
 
 /// How the number of features is chosen when it is not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Choose {
     Bic,
     /// Extended for many candidate features.
     Ebic,
-    /// Error on one row block in five, set aside.
+    /// Error on every fifth row, which is held out.
     Holdout,
 }
 
