@@ -71,7 +71,7 @@ pub fn run(methods: &[&str], setting: Setting, seed: u64) -> Result<(Vec<Score>,
     let mut design = Design::new(p, beta, classes, seed);
     let count = if classes { 2 } else { 0 };
     // Where n is near p least squares hangs on the last digits, so such tables use f64 products.
-    let params = AveragesParams { wide: n <= 3 * p, ..AveragesParams::default() };
+    let params = AveragesParams { f64_products: n <= 3 * p, ..AveragesParams::default() };
     let mut averages = RunningAverages::new(p, count, params)?;
     let mut rivals = Vec::new();
     for name in methods {
@@ -106,7 +106,7 @@ pub fn run(methods: &[&str], setting: Setting, seed: u64) -> Result<(Vec<Score>,
                 let set = method.choose(&gram, p / 10)?;
                 let model = gram.model(&set, &gram.refit(&set)?);
                 let index: Vec<u64> = model.index.iter().map(|j| u64::from(*j)).collect();
-                Ok((index, model.weight[0].clone(), model.intercept[0]))
+                Ok((index, model.coefficient[0].clone(), model.intercept[0]))
             })?,
         };
         let (index, weight, intercept): (Vec<u64>, Vec<f64>, f64) = model;

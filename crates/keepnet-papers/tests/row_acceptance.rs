@@ -85,7 +85,7 @@ fn annealed_ridge_is_at_the_limit_where_rows_are_as_many_as_features() {
             }
             assert_eq!(hits, 100);
             let model = gram.model(&set, &gram.refit(&set).unwrap());
-            let d: Vec<f64> = model.weight[0].iter().map(|w| w - 1.0).collect();
+            let d: Vec<f64> = model.coefficient[0].iter().map(|w| w - 1.0).collect();
             let (square, sum) = (d.iter().map(|d| d * d).sum::<f64>(), d.iter().sum::<f64>());
             errors.push((1.0 + square + sum * sum + model.intercept[0].powi(2)).sqrt());
         }
@@ -152,7 +152,7 @@ fn weak_signals_are_found_as_often_as_specified() {
 }
 
 #[test]
-fn faithful_rivals_fail_and_tuned_ones_do_not() {
+fn faithful_baselines_fail_and_tuned_ones_do_not() {
     let mut design = Design::new(1000, 10, 0.1, false, 1);
     let spec = MethodSpec::k(100).set("preset", "published");
     let siht = design.run(&mut *learner("siht", &spec, &RowProblem::regression(1000)), 10_000);

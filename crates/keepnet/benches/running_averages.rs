@@ -74,7 +74,7 @@ fn accumulate(p: usize, wide: bool) -> Job<'static> {
     for (i, row) in noise(GRID * p).chunks_exact(p).enumerate() {
         block.push(Row::F32(row), i as f64, 1.0).expect("rows fit");
     }
-    let params = AveragesParams { wide, ..AveragesParams::default() };
+    let params = AveragesParams { f64_products: wide, ..AveragesParams::default() };
     let mut averages = RunningAverages::new(p, 0, params).expect("settings are in range");
     // Eight blocks a call: blocks wait for each other, and a call must pay for its own.
     Job::new((8 * GRID) as f64 * p as f64 * (p + 1) as f64, move || {

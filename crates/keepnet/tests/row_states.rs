@@ -116,8 +116,8 @@ fn a_forged_file_of_averages_is_refused_or_harmless() {
     let version = env!("CARGO_PKG_VERSION").to_string();
     let identity =
         Identity { version, data: 0, problem: 0, settings: "running averages, format 2".into() };
-    for (sparse, half) in [(false, false), (true, false), (false, true)] {
-        let params = AveragesParams { half, ..AveragesParams::default() };
+    for (sparse, f32_storage) in [(false, false), (true, false), (false, true)] {
+        let params = AveragesParams { f32_storage, ..AveragesParams::default() };
         let mut averages = RunningAverages::new(5, 0, params).unwrap();
         averages.push(&rows(300, 5, false, sparse)).unwrap();
         let saved = SavedAverages { problem: RowProblem::regression(5), averages };

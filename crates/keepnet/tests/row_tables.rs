@@ -197,7 +197,7 @@ fn merged_parts_are_the_whole_whatever_their_offsets_and_weights() {
         table.w[i] = [1.0, 1e-40, 1e40][i / 300];
     }
     table.w.iter_mut().for_each(|w| *w = w.powf(0.05));
-    let params = AveragesParams { wide: true, ..AveragesParams::default() };
+    let params = AveragesParams { f64_products: true, ..AveragesParams::default() };
     let part = |rows: std::ops::Range<usize>| {
         let mut averages = RunningAverages::new(4, 0, params).unwrap();
         averages.push(&table.block(rows)).unwrap();
@@ -211,7 +211,7 @@ fn merged_parts_are_the_whole_whatever_their_offsets_and_weights() {
     let b = gram.model(&set, &gram.refit(&set).unwrap());
     let (want, size, _) = table.least_squares(&set);
     let largest = want.iter().zip(&size).map(|(b, s)| (b * s).abs()).fold(0.0, f64::max);
-    for ((got, want), size) in b.weight[0].iter().zip(&want).zip(&size) {
+    for ((got, want), size) in b.coefficient[0].iter().zip(&want).zip(&size) {
         assert!((got - want).abs() * size < 1e-9 * largest, "{got} {want}");
     }
 }

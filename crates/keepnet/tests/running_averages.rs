@@ -58,8 +58,10 @@ fn distance(a: &Gram, b: &Gram) -> f64 {
     most
 }
 
-const WIDE: AveragesParams = AveragesParams { forget: 0.0, wide: true, half: false };
-const NARROW: AveragesParams = AveragesParams { forget: 0.0, wide: false, half: false };
+const F64_PRODUCTS: AveragesParams =
+    AveragesParams { forget: 0.0, f64_products: true, f32_storage: false };
+const F32_PRODUCTS: AveragesParams =
+    AveragesParams { forget: 0.0, f64_products: false, f32_storage: false };
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
@@ -69,7 +71,7 @@ proptest! {
         n in 1usize..900, cut in 1usize..400, seed: u64, forget in prop_oneof![Just(0.0), 0.001..0.2],
     ) {
         let all = rows(n, 5, seed, 3.0);
-        let params = AveragesParams { forget, wide: false, half: false };
+        let params = AveragesParams { forget, f64_products: false, f32_storage: false };
         let once = pushed(&all, params);
         let mut parts = empty(5, params);
         for part in all.chunks(cut) {
@@ -85,7 +87,7 @@ proptest! {
     ) {
         let all = rows(n, 6, seed, -2.0);
         let (a, b) = ((a * n as f64) as usize, (b * n as f64) as usize);
-        for (params, most) in [(WIDE, 1e-10), (NARROW, 1e-6)] {
+        for (params, most) in [(F64_PRODUCTS, 1e-10), (F32_PRODUCTS, 1e-6)] {
             let whole = pushed(&all, params).gram().unwrap();
             let mut parts = [&all[..a], &all[a..b], &all[b..]].map(|part| pushed(part, params));
             parts.rotate_left(turn);
@@ -107,7 +109,7 @@ proptest! {
     fn a_saved_state_is_the_same_state_and_damage_is_noticed(n in 2usize..600, at: u32, seed: u64) {
         let saved = SavedAverages {
             problem: RowProblem::regression(4),
-            averages: pushed(&rows(n, 4, seed, 0.0), NARROW),
+            averages: pushed(&rows(n, 4, seed, 0.0), F32_PRODUCTS),
         };
         let mut bytes = saved.to_bytes().unwrap();
         prop_assert_eq!(&SavedAverages::from_bytes(&bytes).unwrap(), &saved);
@@ -125,7 +127,7 @@ proptest! {
                 (x.into_iter().map(keep).collect::<Vec<_>>(), y, w)
             })
             .collect();
-        let mut sparse = empty(6, WIDE);
+        let mut sparse = empty(6, F64_PRODUCTS);
         for part in all.chunks(37) {
             let mut block = RowBlock::new(6, part.len());
             for (x, y, w) in part {
@@ -135,7 +137,7 @@ proptest! {
             }
             sparse.push(&block).unwrap();
         }
-        let dense = pushed(&all, WIDE);
+        let dense = pushed(&all, F64_PRODUCTS);
         let off = distance(&dense.gram().unwrap(), &sparse.gram().unwrap());
         prop_assert!(off < 1e-10, "{off:e}");
         sparse.merge(&dense).unwrap();
@@ -148,8 +150,8 @@ proptest! {
 #[test]
 fn an_offset_of_a_million_keeps_the_covariances() {
     let (near, far) = (rows(2000, 8, 4, 0.0), rows(2000, 8, 4, 1e6));
-    let plain = pushed(&near, WIDE).gram().unwrap();
-    for params in [WIDE, NARROW] {
+    let plain = pushed(&near, F64_PRODUCTS).gram().unwrap();
+    for params in [F64_PRODUCTS, F32_PRODUCTS] {
         let moved = pushed(&far, params).gram().unwrap();
         for i in 0..8 {
             assert!((plain.sd[i] / moved.sd[i] - 1.0).abs() < 1e-6);
@@ -164,7 +166,7 @@ fn an_offset_of_a_million_keeps_the_covariances() {
 fn moments_are_those_of_the_textbook_formula() {
     // Weighted mean and covariance computed here by two plain passes.
     let all = rows(777, 4, 9, 5.0);
-    let gram = pushed(&all, WIDE).gram().unwrap();
+    let gram = pushed(&all, F64_PRODUCTS).gram().unwrap();
     let weight: f64 = all.iter().map(|r| r.2).sum();
     let mean = |j: usize| all.iter().map(|r| r.2 * r.0[j]).sum::<f64>() / weight;
     let cov = |i: usize, j: usize| {
@@ -186,7 +188,7 @@ fn moments_are_those_of_the_textbook_formula() {
 #[test]
 fn forgetting_settles_at_its_effective_size_and_refuses_to_merge() {
     for alpha in [0.01, 0.002] {
-        let params = AveragesParams { forget: alpha, wide: false, half: false };
+        let params = AveragesParams { forget: alpha, f64_products: false, f32_storage: false };
         let mut all = rows(8000, 2, 1, 0.0);
         all.iter_mut().for_each(|r| r.2 = 1.0);
         let mut averages = pushed(&all, params);
@@ -203,19 +205,21 @@ fn forgetting_weighs_rows_by_their_age() {
     let alpha = 0.003;
     let mut all = rows(1000, 3, 2, 1.0);
     let forgotten =
-        pushed(&all, AveragesParams { forget: alpha, wide: true, half: false }).gram().unwrap();
+        pushed(&all, AveragesParams { forget: alpha, f64_products: true, f32_storage: false })
+            .gram()
+            .unwrap();
     let n = all.len();
     for (i, row) in all.iter_mut().enumerate() {
         row.2 *= (1.0f64 - alpha).powi((n - 1 - i) as i32);
     }
-    let weighted = pushed(&all, WIDE).gram().unwrap();
+    let weighted = pushed(&all, F64_PRODUCTS).gram().unwrap();
     assert!(distance(&forgotten, &weighted) < 1e-10);
 }
 
 #[test]
 fn bad_rows_are_refused_and_change_nothing() {
     let all = rows(300, 3, 8, 0.0);
-    let mut averages = pushed(&all, NARROW);
+    let mut averages = pushed(&all, F32_PRODUCTS);
     let before = averages.clone();
     for (x, y, w) in [
         ([1.0, f64::NAN, 0.0], 0.0, 1.0),
@@ -239,7 +243,7 @@ fn bad_rows_are_refused_and_change_nothing() {
 
 #[test]
 fn averages_of_two_targets_are_not_merged() {
-    let averages = pushed(&rows(300, 3, 8, 0.0), NARROW);
+    let averages = pushed(&rows(300, 3, 8, 0.0), F32_PRODUCTS);
     let of = |target: &str| SavedAverages {
         problem: RowProblem { target: target.into(), ..RowProblem::regression(3) },
         averages: averages.clone(),
@@ -261,7 +265,7 @@ fn constant_features_are_left_out() {
         .into_iter()
         .map(|(x, y, w)| (vec![x[0], 0.1, x[1], 7e5], y, w))
         .collect();
-    let gram = pushed(&all, NARROW).gram().unwrap();
+    let gram = pushed(&all, F32_PRODUCTS).gram().unwrap();
     assert_eq!(gram.index, [0, 2]);
     let lasso = Olasso::new(OlassoParams::default()).unwrap();
     let set = lasso.choose(&gram, 1).unwrap();
@@ -272,7 +276,7 @@ fn constant_features_are_left_out() {
 #[test]
 fn the_error_of_a_model_is_that_of_its_residuals() {
     let (train, test) = (rows(500, 4, 5, 2.0), rows(GRID + 91, 4, 6, 2.0));
-    let gram = pushed(&train, WIDE).gram().unwrap();
+    let gram = pushed(&train, F64_PRODUCTS).gram().unwrap();
     let set = [0, 2, 3];
     let model = gram.model(&set, &gram.refit(&set).unwrap());
     let (mut sum, mut weight) = (0.0, 0.0);
@@ -282,7 +286,7 @@ fn the_error_of_a_model_is_that_of_its_residuals() {
         sum += w * (y - out[0]) * (y - out[0]);
         weight += w;
     }
-    let exact = pushed(&test, WIDE).error_of(&model)[0];
+    let exact = pushed(&test, F64_PRODUCTS).error_of(&model)[0];
     assert!((exact / (sum / weight) - 1.0).abs() < 1e-10);
 }
 
@@ -290,12 +294,12 @@ fn the_error_of_a_model_is_that_of_its_residuals() {
 fn averages_in_f32_are_near_those_in_f64_and_refuse_sparse_rows() {
     // 40 blocks: one rounding of 6e-8 each, 6e-8 sqrt(40) = 4e-7 expected; eight times that allowed.
     let all = rows(40 * GRID, 20, 4, 7.0);
-    let half = AveragesParams { half: true, ..WIDE };
-    let (full, small) = (pushed(&all, WIDE), pushed(&all, half));
+    let narrow = AveragesParams { f32_storage: true, ..F64_PRODUCTS };
+    let (full, small) = (pushed(&all, F64_PRODUCTS), pushed(&all, narrow));
     let apart = distance(&full.gram().unwrap(), &small.gram().unwrap());
     assert!(apart > 0.0 && apart < 3e-6, "{apart}");
     // Parts merge, and the file is a few bytes longer than half of the other.
-    let (mut a, b) = (pushed(&all[..3000], half), pushed(&all[3000..], half));
+    let (mut a, b) = (pushed(&all[..3000], narrow), pushed(&all[3000..], narrow));
     a.merge(&b).unwrap();
     assert!(distance(&full.gram().unwrap(), &a.gram().unwrap()) < 3e-6);
     let size = |averages| {
@@ -305,5 +309,5 @@ fn averages_in_f32_are_near_those_in_f64_and_refuse_sparse_rows() {
     assert!(size(full) > size(small) + 4 * 200);
     let mut sparse = RowBlock::new(20, 1);
     sparse.push(Row::Sparse { index: &[3], value: &[1.0] }, 0.0, 1.0).unwrap();
-    assert!(empty(20, half).push(&sparse).is_err());
+    assert!(empty(20, narrow).push(&sparse).is_err());
 }

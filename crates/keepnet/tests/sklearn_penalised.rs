@@ -16,7 +16,7 @@ fn problem(text: &str) -> Gram {
     for row in &rows {
         block.push(Row::F64(&row[1..]), row[0], 1.0).unwrap();
     }
-    let params = AveragesParams { wide: true, ..AveragesParams::default() };
+    let params = AveragesParams { f64_products: true, ..AveragesParams::default() };
     let mut averages = RunningAverages::new(p, 0, params).unwrap();
     averages.push(&block).unwrap();
     averages.gram().unwrap()
@@ -31,11 +31,11 @@ fn weights_are_those_of_scikit_learn_to_five_digits() {
         let (alpha, ratio, want) = (fit[0], fit[1], &fit[2..]);
         let (lambda, l2) = (alpha * ratio, alpha * (1.0 - ratio));
         let net = Oelnet::new(OelnetParams { l2, lambda: None }).unwrap();
-        let mut ours = vec![net.weights(&gram, lambda)];
+        let mut ours = vec![net.coefficients(&gram, lambda)];
         if ratio == 1.0 {
             for solver in [Solver::Lars, Solver::Cd] {
                 let lasso = Olasso::new(OlassoParams { solver, lambda: None }).unwrap();
-                ours.push(lasso.weights(&gram, lambda));
+                ours.push(lasso.coefficients(&gram, lambda));
             }
         }
         for got in ours {

@@ -2,7 +2,7 @@
 //!
 //! Running averages ([`RunningAverages`]) are accumulated once and any model is extracted from
 //! them at any time, by one of the methods behind [`Extract`]; [`Averaged`] joins the two. The
-//! streaming rivals hold O(p) state and learn a row at a time.
+//! streaming baselines hold O(p) state and learn a row at a time.
 
 pub mod averages;
 pub mod streaming;
@@ -26,7 +26,7 @@ use crate::selection::Selection;
 
 /// Learns from samples as they arrive and can say at any time what it would keep.
 ///
-/// Rows are complete: finite values, a known target, a positive weight. An `Err` leaves the
+/// Rows are complete: finite values, a known target, a positive sample weight. An `Err` leaves the
 /// state as it was.
 pub trait RowLearner: Snapshot + Send {
     /// Learns from the rows of a block, in order. Blocks are for speed, never for another result.
@@ -35,7 +35,7 @@ pub trait RowLearner: Snapshot + Send {
     /// The margins of one row: one value an output.
     fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()>;
 
-    /// What is kept now, at any moment.
+    /// The features kept now; may be asked at any moment.
     fn selection(&self) -> Result<Selection>;
 
     /// The few numbers that a progress line shows; cheap.

@@ -24,7 +24,7 @@ pub(crate) fn rows(n: usize, p: usize, k: usize, seed: u64) -> RowBlock {
 
 /// The standardised problem of such rows.
 pub(crate) fn gram(n: usize, p: usize, k: usize) -> Gram {
-    let params = AveragesParams { wide: true, ..AveragesParams::default() };
+    let params = AveragesParams { f64_products: true, ..AveragesParams::default() };
     let mut averages = RunningAverages::new(p, 0, params).expect("settings are in range");
     averages.push(&rows(n, p, k, 5)).expect("finite rows");
     averages.gram().expect("features vary")

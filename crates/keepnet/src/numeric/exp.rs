@@ -4,14 +4,14 @@
 //! exp(x) = 2^k exp(r),   k = round(x / ln 2),   |r| = |x - k ln 2| <= ln 2 / 2
 //! ```
 //!
-//! and `exp(r)` by its series, whose fourteenth term is below half a unit in the last place. No
-//! branch and no table: four rows go at once where a call would take one. Every operation is
-//! exact or correctly rounded, so the digits are the same on any processor.
+//! and `exp(r)` by its series, whose fourteenth term is below half a unit in the last place. There
+//! is no branch and no table, so four rows are computed at once where a call takes one. Every
+//! operation is exact or correctly rounded, so the digits are the same on any processor.
 
-/// Adding it rounds to an integer, which then stands in the lowest bits.
+/// Adding this rounds to an integer and leaves that integer in the lowest bits.
 const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
 const LN2: (f64, f64) = (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10);
-/// Below it the result leaves the range of normal numbers.
+/// Below this the result leaves the range of normal numbers.
 const LEAST: f64 = -708.0;
 
 /// Reciprocal factorials, the highest first.
@@ -35,7 +35,7 @@ const SERIES: [f64; 14] = [
 /// `exp(x)` of `x <= 0`, to two units in the last place; for use under `on_best!`.
 #[inline(always)]
 pub(crate) fn exp_down(x: f64) -> f64 {
-    // Written so that NaN stays.
+    // Written so that NaN stays NaN.
     let x = if x < LEAST { LEAST } else { x };
     let rounded = x.mul_add(std::f64::consts::LOG2_E, ROUND);
     let k = rounded - ROUND;
@@ -44,7 +44,7 @@ pub(crate) fn exp_down(x: f64) -> f64 {
     for term in &SERIES[1..] {
         sum = sum.mul_add(r, *term);
     }
-    // The exponent field of 2^k; whatever else stood above the lowest bits is shifted out.
+    // The exponent field of 2^k. The shift drops all bits above the lowest ones.
     let power = f64::from_bits((rounded.to_bits() << 52).wrapping_add(1023 << 52));
     sum * power
 }

@@ -4,8 +4,8 @@
 //! <x, z> = sum_i v_i (x_i - mean(x)) (z_i - mean(z)) / W        (means 0 without an intercept)
 //! ```
 //!
-//! One side is spread into a dense scratch vector `v_i (x_i - mean(x))`, whose sum is zero, so
-//! the other side needs no centring and stays as it is stored.
+//! One side is written into a dense scratch vector `v_i (x_i - mean(x))`. Its sum is zero, so the
+//! other side needs no centring and stays as it is stored.
 
 use super::kernel;
 use super::linalg::Square;
@@ -15,10 +15,10 @@ use crate::data::column::{Column, ColumnData};
 use crate::data::kept::Kept;
 use crate::data::target::Problem;
 
-/// Columns spread at a time when all pairs are multiplied.
+/// Columns that are made dense at a time when all pairs are multiplied.
 const TOGETHER: usize = 8;
 
-/// Rows, weights and whether columns are centred.
+/// Rows, sample weights and whether columns are centred.
 #[derive(Clone, Debug)]
 pub struct Frame {
     n: usize,
@@ -85,13 +85,13 @@ impl Frame {
         self.centred
     }
 
-    /// The mean that is taken off a column as it is held.
+    /// The mean that is subtracted from a stored column.
     #[must_use]
     pub fn mean(&self, stats: &ColumnStats) -> f64 {
         if self.centred { stats.mean } else { 0.0 }
     }
 
-    /// All that is taken off the values of a column as they came.
+    /// The mean that is subtracted from the original values of a column.
     #[must_use]
     pub fn original_mean(&self, stats: &ColumnStats) -> f64 {
         if self.centred { stats.original_mean() } else { 0.0 }
@@ -126,7 +126,7 @@ impl Frame {
         offset::column(values, self.weight(), self.weight_sum, self.centred)
     }
 
-    /// Takes the weighted mean off a vector where columns are centred; returns what it took.
+    /// Subtracts the weighted mean from a vector where columns are centred; returns that mean.
     pub fn centre(&self, y: &mut [f64]) -> f64 {
         if self.centred { centre(y, self.weight(), self.weight_sum) } else { 0.0 }
     }
@@ -183,10 +183,10 @@ impl Frame {
         (h, sums)
     }
 
-    /// [`Frame::hessian`] row by row: the pairs of values that meet in a row, and no others.
+    /// [`Frame::hessian`] row by row: only pairs of values that stand in the same row.
     fn sparse_hessian<T: HasColumn>(&self, columns: &[&T], d: &[f64]) -> (Square, Vec<f64>) {
         let k = columns.len();
-        // The values of each row one after the other: how many, then where, then which.
+        // Sorts the values by row: counts, then positions, then the values themselves.
         let mut ends = vec![0_usize; self.n + 1];
         columns.iter().for_each(|x| x.values().each(|i, _| ends[i + 1] += 1));
         (0..self.n).for_each(|i| ends[i + 1] += ends[i]);
@@ -223,10 +223,10 @@ impl Frame {
     }
 }
 
-/// Takes the weighted mean off a vector; returns what it took.
+/// Subtracts the weighted mean from a vector; returns that mean.
 ///
-/// Twice: with an offset that is large against the deviation the first mean has few digits left,
-/// but what it leaves is exact, and the mean of that has all of them.
+/// This is done twice. With an offset that is large against the deviation the first mean has few
+/// correct digits. The differences from it are exact, and their mean has all digits.
 pub fn centre(y: &mut [f64], weight: Option<&[f64]>, total: f64) -> f64 {
     let mut taken = 0.0;
     for _ in 0..2 {
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// `{1, 2, 4, 9}` weighed `1, 2, 1, 4` has the mean 45/8; an offset adds to it, exactly.
+    /// `{1, 2, 4, 9}` with weights `1, 2, 1, 4` has the mean 45/8; an offset adds to it exactly.
     #[test]
     fn a_vector_is_centred_whatever_its_offset() {
         for offset in [0.0, 1e10, -3e13] {

@@ -1,8 +1,7 @@
 //! The few loops that touch every value, on the processor's vector unit.
 //!
-//! Each reduction has a fixed set of lanes and a fixed order, and multiplies with a fused
-//! multiply-add, so its digits depend on neither the processor nor on how columns are grouped
-//! into blocks or threads.
+//! Each reduction has a fixed set of lanes, a fixed order and a fused multiply-add. So its digits
+//! depend neither on the processor nor on how columns are grouped into blocks or threads.
 
 mod many;
 
@@ -15,8 +14,8 @@ use super::simd::{Vector, on_best};
 /// Vectors of a single reduction: four hide the latency of a multiply-add.
 const CHAINS: usize = 4;
 
-/// Row tiles in which a set of columns is worked through, so that as many vectors stay in the
-/// second cache; a column's share of a tile must be long enough to stream from the third.
+/// The row tiles of a set of columns. A tile is small enough that its part of `vectors` vectors
+/// stays in the second-level cache, and long enough that a column streams well from the third.
 pub fn tiles(rows: usize, vectors: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let tile = (8192 / vectors.max(1)).clamp(1024, 4096) / 8 * 8;
     (0..rows).step_by(tile).map(move |at| at..rows.min(at + tile))
@@ -34,8 +33,8 @@ fn fold(lanes: [[f64; 4]; CHAINS]) -> f64 {
 
 /// Splits into parts of `length` vectors each and the rest.
 ///
-/// A reduction takes the parts side by side: as many streams from far memory are under way at
-/// once, and a page boundary in one does not hold up the others.
+/// A reduction reads the parts side by side. So several streams from memory run at once, and a page
+/// boundary in one does not delay the others.
 #[inline(always)]
 fn parts<T>(x: &[T], length: usize) -> ([&[[T; 4]]; CHAINS], &[T]) {
     let (vectors, _) = x.as_chunks::<4>();
@@ -67,7 +66,7 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     })
 }
 
-/// `sum x_i` in f64. A plain sum waits for each addition; this one has sixteen under way.
+/// `sum x_i` in f64. A plain sum waits for each addition; here sixteen run at once.
 pub fn sum(x: &[f64]) -> f64 {
     on_best!(s => {
         let length = x.len() / (4 * CHAINS);
@@ -104,7 +103,7 @@ pub fn axpy<T: Element>(scale: f64, x: &[T], v: &mut [f64]) {
 
 /// `v_i += scale x_i` at the rows `index`.
 pub fn sparse_axpy<T: Element>(scale: f64, index: &[u32], x: &[T], v: &mut [f64]) {
-    // On the vector unit for its multiply-add alone: elsewhere it is a call.
+    // The vector unit is used only for its fused multiply-add, which is a call elsewhere.
     on_best!(_s => {
         for (i, x) in index.iter().zip(x) {
             let v = &mut v[*i as usize];

@@ -6,10 +6,10 @@
 //! bound:  theta + beta_m |y_m|
 //! ```
 //!
-//! A start at ones would miss an eigenvector at right angles to it. `theta` is at most the largest
-//! eigenvalue, and some eigenvalue lies within `beta_m |y_m|` of it, so their sum is at least the
-//! one that was found; a random start misses the largest with a probability that is nil. Thirty
-//! products, `30 p` numbers. Source: Lanczos 1950; Kuczynski and Wozniakowski 1992 (random start).
+//! A start with all ones would miss an eigenvector that is orthogonal to it; a random start misses
+//! the largest eigenvalue with probability zero. `theta` is at most the largest eigenvalue, and
+//! some eigenvalue lies within `beta_m |y_m|` of it, so the bound is at least that eigenvalue. Cost
+//! at most thirty products; memory `30 p` numbers. Source: Lanczos 1950; Kuczynski and Wozniakowski 1992 (random start).
 
 use faer::Mat;
 use rand::RngExt;
@@ -18,7 +18,7 @@ use rand_distr::StandardNormal;
 use super::kernel;
 use crate::data::order::generator;
 
-/// Products at most.
+/// Largest number of products.
 const STEPS: usize = 30;
 
 /// An estimate from above of the largest eigenvalue of a positive semidefinite matrix of `p` rows;
@@ -41,7 +41,7 @@ pub(crate) fn largest_eigenvalue(
         times(&q, &mut next);
         alpha.push(kernel::dot(&q, &next));
         basis.push(std::mem::replace(&mut q, next.clone()));
-        // All earlier vectors are taken out, twice: rounding would bring them back.
+        // Orthogonalised against all earlier vectors, twice: rounding would bring them back.
         for _ in 0..2 {
             for before in &basis {
                 let share = kernel::dot(before, &q);

@@ -20,13 +20,13 @@ impl Square {
         Self { stride: n, data: vec![0.0; n * n] }
     }
 
-    /// Whether a matrix that was read back has room for `n` rows.
+    /// Whether a matrix from a saved state has room for `n` rows.
     #[must_use]
     pub fn room(&self, n: usize) -> bool {
         self.stride >= n && self.stride.checked_mul(self.stride) == Some(self.data.len())
     }
 
-    /// The same, and it has nothing but finite numbers.
+    /// Whether it has room for `n` rows and all its numbers are finite.
     #[must_use]
     pub fn sound(&self, n: usize) -> bool {
         self.room(n) && self.data.iter().all(|v| v.is_finite())
@@ -44,7 +44,7 @@ impl Square {
         *self = wider;
     }
 
-    /// One row, as long as there is room.
+    /// One row, with the room at its end.
     #[must_use]
     pub fn row(&self, i: usize) -> &[f64] {
         &self.data[i * self.stride..(i + 1) * self.stride]
@@ -101,9 +101,9 @@ impl Square {
     /// SS: -inverse(G_SS)    SR: inverse(G_SS) G_SR    RR: G_RR - G_RS inverse(G_SS) G_SR
     /// ```
     ///
-    /// so weights, residual correlations and Schur complements all stand in one matrix, and
-    /// taking a column in or out is one rank-1 update of `n^2` entries. Goodnight, The American
-    /// Statistician 33 (1979). `direction` is 1 to take `pivot` in and -1 to take it out.
+    /// so coefficients, residual correlations and Schur complements are all in one matrix, and
+    /// adding or removing a column is one rank-1 update of `n^2` entries. Goodnight, The American
+    /// Statistician 33 (1979). `direction` is 1 to add `pivot` and -1 to remove it.
     pub fn sweep(&mut self, pivot: usize, direction: f64, n: usize, scratch: &mut Vec<f64>) {
         scratch.clear();
         scratch.extend_from_slice(&self.row(pivot)[..n]);

@@ -1,5 +1,6 @@
 //! The loops over every value, and small dense linear algebra.
 
+pub(crate) mod block_product;
 pub(crate) mod exp;
 pub(crate) mod inner_product;
 pub(crate) mod kernel;

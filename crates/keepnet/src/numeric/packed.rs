@@ -1,19 +1,19 @@
-//! A symmetric matrix as its packed lower triangle, and what is added to it.
+//! A symmetric matrix as its packed lower triangle, and the sums of products added to it.
 //!
 //! ```text
 //! C <- decay C + X'X        X is b x p, f32 or f64; C is f64, or f32 at half the memory
 //! entry (i, j), j <= i, at i (i + 1) / 2 + j
 //! ```
 //!
-//! Blocks of rows wait until a few can be multiplied together (`product`); every reading of an
-//! entry comes after [`Packed::settle`]. Memory `4 p (p + 1)` bytes or half of it, and the
-//! waiting blocks. An f32 triangle rounds each entry once a block: after `B` blocks a relative
-//! error near `6e-8 sqrt(B)`.
+//! Blocks of rows wait until a few can be multiplied together (`block_product`), so an entry is
+//! read only after [`Packed::settle`]. Memory `4 p (p + 1)` bytes or half of it, and the waiting
+//! blocks. An f32 triangle rounds each entry once a block: after `B` blocks a relative error near
+//! `6e-8 sqrt(B)`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::block_product::{Product, Queues};
 use crate::data::row::{Row, RowBlock};
-use crate::learn::averages::product::{Product, Queues};
 
 /// The entries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ enum Values {
     F32(Vec<f32>),
 }
 
-/// The same for either width: `$v` are the entries.
+/// One expression for either width: `$v` are the entries.
 macro_rules! each_width {
     ($values:expr, $v:ident => $body:expr) => {
         match $values {
@@ -47,9 +47,9 @@ pub(crate) fn start(i: usize) -> usize {
 }
 
 impl Packed {
-    /// The zero matrix, in f32 where `half` the memory is asked for.
-    pub(crate) fn zeros(p: usize, half: bool) -> Self {
-        let values = match half {
+    /// The zero matrix, in f32 or f64.
+    pub(crate) fn zeros(p: usize, f32_storage: bool) -> Self {
+        let values = match f32_storage {
             true => Values::F32(vec![0.0; start(p)]),
             false => Values::F64(vec![0.0; start(p)]),
         };
@@ -57,8 +57,8 @@ impl Packed {
     }
 
     /// Bytes of a triangle of `p` rows and of the blocks of `rows` rows that wait.
-    pub(crate) fn bytes_for(p: usize, rows: usize, half: bool) -> u64 {
-        let (p, width) = (p as u64, if half { 4 } else { 8 });
+    pub(crate) fn bytes_for(p: usize, rows: usize, f32_storage: bool) -> u64 {
+        let (p, width) = (p as u64, if f32_storage { 4 } else { 8 });
         width * p * (p + 1) / 2 + 4 * (f32::JOIN * rows) as u64 * p
     }
 
@@ -68,12 +68,12 @@ impl Packed {
     }
 
     /// Whether the entries are f32.
-    pub(crate) fn half(&self) -> bool {
+    pub(crate) fn is_f32(&self) -> bool {
         matches!(self.values, Values::F32(_))
     }
 
-    /// Whether it can be a matrix of products, as after a load: the length is that of `p` rows, and
-    /// no entry is larger than those of the diagonal allow.
+    /// Whether a loaded matrix can be a matrix of products: it has the length of `p` rows, and no
+    /// entry is larger than the diagonal allows.
     pub(crate) fn sound(&self) -> bool {
         let length = each_width!(&self.values, v => v.len());
         let whole = self.p.checked_add(1).and_then(|next| self.p.checked_mul(next));
@@ -81,7 +81,7 @@ impl Packed {
             return false;
         }
         let root: Vec<f64> = (0..self.p).map(|j| self.get(j, j).sqrt()).collect();
-        // Rounding may exceed the bound by little; a square below the least number is no bound.
+        // Rounding may exceed the bound a little. A square that underflows gives no bound.
         let bounded = |i: usize, j: usize| {
             let tiny = root[i] < 1e-140 || root[j] < 1e-140;
             let v = self.get(i, j);
@@ -100,7 +100,7 @@ impl Packed {
         each_width!(&mut self.values, v => self.waiting.settle(self.p, v));
     }
 
-    /// Adds the blocks that wait and lets their buffers go.
+    /// Adds the blocks that wait and frees their buffers.
     pub(crate) fn close(&mut self) {
         self.settle();
         self.waiting = Queues::default();
@@ -142,7 +142,7 @@ impl Packed {
         }
     }
 
-    /// Sets squares that rounding took below zero to zero.
+    /// Sets squares that rounding made negative to zero.
     pub(crate) fn lift_diagonal(&mut self) {
         for j in 0..self.p {
             let at = start(j) + j;
@@ -150,7 +150,7 @@ impl Packed {
         }
     }
 
-    /// `C = decay C + X'X` with `X` of `rows` rows, whose strips `fill` writes; see `product`.
+    /// `C = decay C + X'X` with `X` of `rows` rows, whose strips `fill` writes; see `block_product`.
     pub(crate) fn update<T: Product>(
         &mut self,
         rows: usize,
@@ -251,11 +251,11 @@ mod tests {
         });
     }
 
-    fn tiled<T: Product>(half: bool, within: f64) {
+    fn tiled<T: Product>(f32_storage: bool, within: f64) {
         // Sizes around one side, one strip and one panel; the plain sum is the reference.
         for p in [1, 3, 6, 7, 16, 17, 95, 96, 97, 300] {
             let x = rows(5, p);
-            let mut c = Packed::zeros(p, half);
+            let mut c = Packed::zeros(p, f32_storage);
             update::<T>(&mut c, &x, 5, 1.0);
             update::<T>(&mut c, &x, 5, 0.5);
             c.settle();

@@ -4,10 +4,10 @@
 //! out[j][g] = sum_i x_j,i v_g,i
 //! ```
 //!
-//! Dense columns are taken in row tiles, so that the vectors stay in the caches near the
-//! processor while the columns stream past once for all of them: `2 n` flops a product and
-//! `width n` bytes a column. Threads split columns, never rows, and a product has the same digits
-//! whatever is computed beside it, so neither blocks nor threads show in a result.
+//! Dense columns are read in row tiles. The vectors stay in the caches near the processor, and each
+//! column is read once for all of them: `2 n` flops a product and `width n` bytes a column. Threads
+//! split columns, never rows, and a product has the same digits whatever is computed beside it. So
+//! no result depends on blocks or threads.
 
 use std::ops::Range;
 
@@ -16,9 +16,9 @@ use rayon::prelude::*;
 use super::kernel::{self, Element, Lanes};
 use crate::data::column::Column;
 
-/// Products from which on threads pay.
+/// Number of multiply-adds from which threads are worth their cost.
 const PARALLEL: usize = 1 << 18;
-/// Rows of a sum of columns that one thread takes at a time.
+/// Rows that one thread adds at a time in a sum of columns.
 const ROWS: usize = 2048;
 
 /// `out[j * v.len() + g] = sum_i columns[j]_i v[g]_i`.
@@ -28,14 +28,15 @@ pub fn cross(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
     }
     let threads = rayon::current_num_threads();
     if threads == 1 || columns.len() * v.len() * v[0].len() < PARALLEL {
-        return some(columns, v, out);
+        return cross_here(columns, v, out);
     }
     let share = columns.len().div_ceil(threads).next_multiple_of(3);
     let work: Vec<_> = columns.chunks(share).zip(out.chunks_mut(share * v.len())).collect();
-    work.into_par_iter().for_each(|(columns, out)| some(columns, v, out));
+    work.into_par_iter().for_each(|(columns, out)| cross_here(columns, v, out));
 }
 
-fn some(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
+/// [`cross`] on this thread.
+fn cross_here(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
     let mut lanes = vec![Lanes::default(); columns.len() * v.len()];
     Dense::new(columns).add_products(0..v[0].len(), v, &mut lanes);
     let sums = lanes.chunks(v.len()).zip(out.chunks_mut(v.len()));
@@ -63,7 +64,7 @@ pub fn combine(columns: &[Column<'_>], w: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The dense ones of some columns, in runs of one storage.
+/// The dense columns among some columns, in runs of one storage type.
 pub(crate) struct Dense<'a>(Vec<(usize, Run<'a>)>);
 
 enum Run<'a> {
@@ -183,9 +184,10 @@ mod tests {
             assert!((out - plain).abs() < 1e-12);
         }
     }
+
     /// Every order of widths in a set of up to eight, against sums worked a value at a time.
     #[test]
-    fn a_combination_of_mixed_widths_gives_each_column_its_own_weight() {
+    fn a_combination_of_mixed_widths_gives_each_column_its_own_coefficient() {
         let n = 70;
         let value = |j: usize, i: usize| ((i * 7 + j * 13) % 23) as f64 - 11.0;
         for (count, pattern) in

@@ -1,4 +1,4 @@
-//! The few loops of the row side that touch every value, compiled for the processor at hand.
+//! The loops over every value of a row, compiled for the processor at hand.
 //!
 //! No sum here crosses lanes, so the digits depend on neither the vector width nor the length.
 
@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::block_product::Product;
 use super::kernel::Element;
-use crate::learn::averages::product::Product;
 
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
-/// A loop called through `FnMut`, so that its body is inlined where the instruction set is known;
-/// through `FnOnce` it would stay outside, with a function call for every multiply-add.
+/// A loop called through `FnMut`, so that its body is inlined where the instruction set is known.
+/// Through `FnOnce` it would not be, and every multiply-add would be a function call.
 struct Body<F>(F);
 
 impl<R, F: FnMut() -> R> WithSimd for Body<F> {
@@ -31,10 +31,10 @@ pub(crate) fn run<R>(body: impl FnMut() -> R) -> R {
     ARCH.dispatch(Body(body))
 }
 
-/// Asks for the cache line of a value that is used soon. It changes nothing, and does nothing where
-/// the processor has no such instruction.
+/// Prefetches the cache line of a value that is used soon. Does nothing where the processor has no
+/// such instruction.
 #[inline(always)]
-pub(crate) fn ask<T>(x: &T) {
+pub(crate) fn prefetch<T>(x: &T) {
     #[cfg(target_arch = "x86_64")]
     if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
         sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(x).cast());
@@ -43,29 +43,30 @@ pub(crate) fn ask<T>(x: &T) {
     let _ = x;
 }
 
-/// `out_j += scale_i (x_ij - shift_j)` of `R` rows, one after the other: `out` is read and written
-/// once for all of them. `far_j` is the largest `|x_ij - shift_j|` so far.
+/// `out_j += scale_i (x_ij - shift_j)` over `R` rows in order; `out` is read and written once for
+/// all of them. `deviation_j` is the largest `|x_ij - shift_j|` so far.
 pub(crate) fn add_shifted<T: Element, const R: usize>(
     scale: [f64; R],
     x: [&[T]; R],
     shift: &[f64],
     out: &mut [f64],
-    far: &mut [f64],
+    deviation: &mut [f64],
 ) {
     run(
         #[inline(always)]
         || {
-            // Lengths that are seen here to agree need no check within the loop.
+            // With equal lengths known here, the loop needs no bounds checks.
             let (length, out) = (out.len(), &mut *out);
-            let (x, shift, far) = (x.map(|x| &x[..length]), &shift[..length], &mut far[..length]);
+            let (x, shift) = (x.map(|x| &x[..length]), &shift[..length]);
+            let deviation = &mut deviation[..length];
             for j in 0..length {
-                let (mut sum, mut most) = (out[j], far[j]);
+                let (mut sum, mut most) = (out[j], deviation[j]);
                 for i in 0..R {
                     let d = x[i][j].wide() - shift[j];
                     sum = scale[i].mul_add(d, sum);
                     most = if d.abs() > most { d.abs() } else { most };
                 }
-                (out[j], far[j]) = (sum, most);
+                (out[j], deviation[j]) = (sum, most);
             }
         },
     );
@@ -89,8 +90,8 @@ pub(crate) fn centre<S: Element, T: Product>(
     );
 }
 
-/// Whether every value is a number of at most `most` in size. Without the early end of a search
-/// the loop works on whole vectors.
+/// Whether every value is a number with `|x| <= most`. There is no early exit within a chunk, so
+/// that the loop works on whole vectors.
 pub(crate) fn within<T: Element>(x: &[T], most: f64) -> bool {
     run(
         #[inline(always)]

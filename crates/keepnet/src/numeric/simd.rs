@@ -60,7 +60,7 @@ pub trait Vector: Copy {
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
 }
 
-/// Plain arrays, for processors without a vector unit that we know.
+/// Plain arrays, for processors without a supported vector unit.
 #[derive(Clone, Copy)]
 pub struct Portable;
 
@@ -154,8 +154,8 @@ mod x86 {
     }
 }
 
-/// A loop to be compiled with the vector unit's instructions. Called through `FnMut`, so that
-/// its body is inlined where they are enabled: a call through `FnOnce` would stay outside.
+/// A loop to be compiled with the vector unit's instructions. Called through `FnMut`, so that its
+/// body is inlined where they are enabled; through `FnOnce` it would not be.
 #[cfg(target_arch = "x86_64")]
 pub struct Body<F>(pub F);
 

@@ -1,19 +1,19 @@
-//! A symmetric matrix in f32, half of it stored, for methods that multiply by it many times.
+//! A symmetric matrix in f32, lower half stored, for methods that multiply by it many times.
 //!
 //! ```text
 //! y_i = sum_j s_ij x_j     row i left of the diagonal serves y_i and every y_j, j < i, at once
 //! ```
 //!
-//! Rows go in bands of four: a band holds the columns left of its square on the diagonal and the
-//! square itself, whole, so that a product is one loop over vectors in which `x` and `y` are read
-//! and written once for four rows. Rows are filled up with zeros to whole bands. A product reads
-//! `2 p^2` bytes, a quarter of what a full f64 matrix would take, and sums in f64; each sum has its
-//! own fixed order.
+//! Rows are stored in bands of four. A band has the columns left of its square on the diagonal and
+//! the whole square, so a product is one loop over vectors in which `x` and `y` are read and written
+//! once for four rows. Rows are padded with zeros to whole bands. A product reads `2 p^2` bytes, a
+//! quarter of a full f64 matrix, and sums in f64; each sum has its own fixed order.
+
+use faer::Mat;
 
 use super::kernel::Element;
 use super::lanczos::largest_eigenvalue;
 use super::simd::{Vector, on_best};
-use crate::learn::averages::gram::Gram;
 
 /// Rows of a band, and columns of a step.
 const BAND: usize = 4;
@@ -30,14 +30,14 @@ fn start(b: usize) -> usize {
 }
 
 impl Symmetric {
-    /// The correlations of a Gram.
-    pub(crate) fn of(gram: &Gram) -> Self {
-        Self::from(gram.p(), |i, out| {
-            out.iter_mut().zip(gram.column(i)).for_each(|(out, s)| *out = *s as f32);
+    /// A full symmetric matrix, rounded to f32.
+    pub(crate) fn of(full: &Mat<f64>) -> Self {
+        Self::from(full.nrows(), |i, out| {
+            out.iter_mut().zip(full.col_as_slice(i)).for_each(|(out, s)| *out = *s as f32);
         })
     }
 
-    /// `fill` writes the first entries of row `i`, as many as there is room for or fewer.
+    /// `fill` writes the first entries of row `i`, at most as many as there is room for.
     fn from(p: usize, mut fill: impl FnMut(usize, &mut [f32])) -> Self {
         let bands = p.div_ceil(BAND);
         let mut s = vec![0.0; start(bands)];
@@ -55,7 +55,7 @@ impl Symmetric {
         self.p
     }
 
-    /// Length of the vectors of a product: `p` filled up to whole bands.
+    /// Length of the vectors of a product: `p` padded to whole bands.
     pub(crate) fn width(&self) -> usize {
         self.p.next_multiple_of(BAND)
     }
@@ -69,7 +69,7 @@ impl Symmetric {
         };
         *self = Self::from(keep.len(), |i, out| {
             let from = row(keep[i]);
-            // Of the square on the diagonal the part to the right may lie in another band.
+            // Entries right of the diagonal may lie in another band of the old matrix.
             let (left, right) = out.split_at_mut(i + 1);
             left.iter_mut().zip(keep).for_each(|(out, j)| *out = from[*j]);
             right.iter_mut().zip(&keep[i + 1..]).for_each(|(out, j)| *out = row(*j)[keep[i]]);
@@ -88,8 +88,8 @@ impl Symmetric {
     }
 }
 
-/// Every band: its rows times `x`, and its part left of the diagonal, turned, times the band's
-/// own `x`.
+/// For every band: its rows times `x`, and the transpose of its part left of the diagonal times the
+/// band's own `x`.
 #[inline(always)]
 fn product<V: Vector>(v: V, s: &[f32], x: &[f64], y: &mut [f64]) {
     let (x, y) = (x.as_chunks::<BAND>().0, y.as_chunks_mut::<BAND>().0);
@@ -130,10 +130,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_product_is_the_plain_one_before_and_after_rows_left() {
+    fn a_product_is_the_plain_one_before_and_after_rows_are_removed() {
         // The plain sum over the Gram's own entries, rounded to f32 as the matrix is.
         let gram = crate::learn::testing::gram(80, 43, 4);
-        let mut matrix = Symmetric::of(&gram);
+        let mut matrix = Symmetric::of(&gram.s);
         let mut alive: Vec<usize> = (0..43).collect();
         for _ in 0..4 {
             let mut x: Vec<f64> = (0..alive.len()).map(|i| (i as f64).sin()).collect();

@@ -7,11 +7,11 @@
 //! refit by least squares on A
 //! ```
 //!
-//! The ridge keeps the early rankings steady when there are hardly more rows than features; each
-//! stage judges what is left anew, as Sun and Barbu's annealing does, but with exact solves. As
-//! features without effect leave, those left have more effect each and need less ridge: with `cool`
-//! above 0 it falls with them, which correlated features want (docs/running-averages.md). With
-//! several outputs `|b|` is the norm over outputs. Cost `1.2 p^3` flops at drop 0.1 and `4/3 p^3`
+//! The ridge keeps the early rankings stable when there are hardly more rows than features. Each
+//! stage ranks the remaining features again, as Sun and Barbu's annealing does, but with exact
+//! solves. When features without effect have left, the others have more effect each and need less
+//! ridge. With `cool` above 0 the ridge falls with their number, which helps correlated features
+//! (docs/running-averages.md). With several outputs `|b|` is the norm over outputs. Cost `1.2 p^3` flops at drop 0.1 and `4/3 p^3`
 //! for the ridge; memory two copies of `S`. Source: specs of this project; the schedule follows
 //! Barbu, She, Ding and Gramajo, PAMI 39 (2017), the elimination is ours.
 
@@ -33,7 +33,7 @@ use crate::selection::Value;
 pub struct AnnealedRidgeParams {
     /// The ridge on correlations; `None` asks generalised cross-validation.
     pub ridge: Option<f64>,
-    /// Share of the features let go in a stage, above 0 and below 1.
+    /// Share of the features dropped in a stage, above 0 and below 1.
     pub drop: f64,
     /// Power of the share of features left by which the ridge falls, in `0..=1`; 0 keeps it.
     pub cool: f64,
@@ -65,24 +65,30 @@ impl AnnealedRidge {
         self.params.ridge.unwrap_or_else(|| gcv::ridge(gram))
     }
 
-    /// Eliminates down to `k`; `gone` is told who leaves, the weakest of a stage first.
-    fn eliminate(&self, gram: &Gram, k: usize, mut gone: impl FnMut(usize)) -> Result<Vec<usize>> {
+    /// Eliminates down to `k`; calls `dropped` for each feature that leaves, the weakest of a stage
+    /// first.
+    fn eliminate(
+        &self,
+        gram: &Gram,
+        k: usize,
+        mut dropped: impl FnMut(usize),
+    ) -> Result<Vec<usize>> {
         let first = self.ridge(gram);
         let mut alive: Vec<usize> = (0..gram.p()).collect();
         while alive.len() > k {
-            let left = alive.len() as f64 / gram.p() as f64;
-            // An exact zero could meet a singular S; a ridge this small changes no ranking.
-            let ridge = (first * left.powf(self.params.cool)).max(super::gram::JITTER);
+            let share = alive.len() as f64 / gram.p() as f64;
+            // Without a ridge S may be singular; a ridge this small changes no ranking.
+            let ridge = (first * share.powf(self.params.cool)).max(super::gram::JITTER);
             let xy: Vec<Vec<f64>> =
                 gram.xy.iter().map(|xy| alive.iter().map(|j| xy[*j]).collect()).collect();
             let size = sizes(&solve(|| gather(&gram.s, &alive), &xy, ridge)?);
             let next = ((1.0 - self.params.drop) * alive.len() as f64).ceil() as usize;
             let next = next.min(alive.len() - 1).max(k);
-            // What rounding leaves between the weights of copies.
+            // Rounding makes the coefficients of copies differ by this much.
             let same = same(gram).max(10.0 * f64::EPSILON / ridge);
             let mut stays = vec![true; alive.len()];
             for at in weakest(&size, alive.len() - next, same) {
-                gone(alive[at]);
+                dropped(alive[at]);
                 stays[at] = false;
             }
             let mut stays = stays.into_iter();

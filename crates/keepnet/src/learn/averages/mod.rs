@@ -1,20 +1,13 @@
 //! Methods on running averages: accumulated once, and any model is extracted from them.
+//!
+//! Each method has a file here. The folders have what they share: `accumulation` the averages,
+//! `extraction` the way from averages to a model, `penalised` the solvers of penalised problems,
+//! `learner` the learners around a method.
 
-pub(crate) mod active_set;
+mod accumulation;
 pub mod annealed_ridge;
-pub(crate) mod averaged;
-mod contest;
-pub(crate) mod descent;
-pub(crate) mod extract;
-mod fit;
-mod gcv;
-pub(crate) mod gram;
-mod irls;
-mod ista;
-mod lars;
-mod logistic;
-pub(crate) mod means;
-mod moments;
+mod extraction;
+mod learner;
 pub mod oalasso;
 pub mod oelnet;
 pub mod ofsa;
@@ -23,23 +16,17 @@ pub mod ols;
 pub mod olsth;
 pub mod omcp;
 pub mod oscad;
-pub(crate) mod path;
-pub(crate) mod penalised;
-pub(crate) mod penalty;
-pub(crate) mod pinned;
-pub(crate) mod product;
-pub(crate) mod running;
-pub(crate) mod saved;
-mod screen;
+mod penalised;
 pub(crate) mod settings;
-pub(crate) mod sound;
-pub(crate) mod ties;
 
-pub use active_set::{ActiveSet, ActiveSetParams};
+pub use accumulation::running::{AveragesParams, GRID, RunningAverages};
+pub use accumulation::saved::SavedAverages;
 pub use annealed_ridge::{AnnealedRidge, AnnealedRidgeParams};
-pub use averaged::{Averaged, AveragedParams};
-pub use extract::Extract;
-pub use gram::{Gram, Model};
+pub use extraction::extract::Extract;
+pub use extraction::gram::{Gram, Model};
+pub use extraction::path::{Choose, Path};
+pub use learner::active_set::{ActiveSet, ActiveSetParams};
+pub use learner::averaged::{Averaged, AveragedParams};
 pub use oalasso::{Oalasso, OalassoParams};
 pub use oelnet::{Oelnet, OelnetParams};
 pub use ofsa::{Ofsa, OfsaParams};
@@ -48,7 +35,10 @@ pub use ols::{Ols, OlsParams};
 pub use olsth::Olsth;
 pub use omcp::{Omcp, OmcpParams};
 pub use oscad::{Oscad, OscadParams};
-pub use path::{Choose, Path};
 pub use penalised::Solver;
-pub use running::{AveragesParams, GRID, RunningAverages};
-pub use saved::SavedAverages;
+
+// The shared parts are named without their folder.
+pub(crate) use accumulation::{means, moments, running, validity};
+pub(crate) use extraction::{extract, fit, gcv, gram, path, pinned, ties};
+pub(crate) use learner::{active_set, averaged, irls, logistic, loss_choice};
+pub(crate) use penalised::{descent, penalty};

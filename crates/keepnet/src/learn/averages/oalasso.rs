@@ -1,17 +1,16 @@
-//! Online adaptive lasso: a lasso whose penalty is small where least squares sees much.
+//! Online adaptive lasso: a lasso with a smaller penalty where the pilot coefficient is large.
 //!
 //! ```text
 //! min 1/2 b'S b - s'b + lambda sum |b_j| / |b0_j|,   b0 = (S + ridge I)^-1 s;  then least squares
 //! ```
 //!
 //! The slides scale the Gram by `|b0|` and use a plain lasso; a penalty factor `1 / |b0_j|` is the
-//! same problem. With a pilot ridge near 1 it is among the best here; the published pilot is least
-//! squares, for which 1e-8 stands. Cost `p^3 / 3` for the pilot, then as `oelnet`. Source: Zou
+//! same problem. With a pilot ridge near 1 it is among the best methods here. The published pilot is
+//! least squares, for which we use a ridge of 1e-8. Cost `p^3 / 3` for the pilot, then as `oelnet`. Source: Zou
 //! 2006; Sun and Barbu, arXiv 1803.11521, Algorithm 3.
 
-use super::extract::Extract;
 use super::gram::{Gram, solve};
-use super::penalised::{self, LAMBDA, check_lambda, lambda_value};
+use super::penalised::{LAMBDA, Penalised, PenalisedProblem, Solver, check_lambda};
 use super::penalty::{Penalty, Shape};
 use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
@@ -52,39 +51,23 @@ impl Oalasso {
         check_lambda(params.lambda)?;
         Ok(Self { params })
     }
+}
+
+impl Penalised for Oalasso {
+    fn problem(&self) -> PenalisedProblem {
+        let (solver, lambda) = (Solver::Cd, self.params.lambda);
+        PenalisedProblem { name: "oalasso", penalty: PENALTY, solver, lambda }
+    }
+
+    fn own_params(&self) -> Vec<(&'static str, Value)> {
+        vec![("ridge", self.params.ridge.into())]
+    }
 
     fn factor(&self, gram: &Gram) -> Result<Vec<f64>> {
         let pilot = solve(|| gram.s.clone(), &gram.xy[..1], self.params.ridge)?;
-        let floor = 1e-12 * gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
-        let unit = gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
-        Ok(pilot[0].iter().map(|b| unit / b.abs().max(floor)).collect())
-    }
-}
-
-impl Extract for Oalasso {
-    fn name(&self) -> &'static str {
-        "oalasso"
-    }
-
-    fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
-        Ok(penalised::choose(gram, PENALTY, self.factor(gram)?, k))
-    }
-
-    fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
-        Ok(penalised::rank(gram, PENALTY, self.factor(gram)?, most))
-    }
-
-    fn params(&self) -> Vec<(&'static str, Value)> {
-        vec![("ridge", self.params.ridge.into()), ("lambda", lambda_value(self.params.lambda))]
-    }
-
-    fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
-        let lambda = self.params.lambda?;
-        Some(
-            self.factor(gram).map(|factor| {
-                penalised::support(&penalised::weights(gram, PENALTY, factor, lambda))
-            }),
-        )
+        let sd_y = gram.sd_y();
+        let floor = 1e-12 * sd_y;
+        Ok(pilot[0].iter().map(|b| sd_y / b.abs().max(floor)).collect())
     }
 }
 

@@ -6,10 +6,10 @@
 //!
 //! scikit-learn's `ElasticNet(alpha, l1_ratio)` on standardised features is `lambda = alpha
 //! l1_ratio`, `l2 = alpha (1 - l1_ratio)`. Source: Zou and Hastie 2005; Sun and Barbu, arXiv
-//! 1803.11521, whose tables `l2 = 0.01` reproduces (the slides state no value).
+//! 1803.11521; `l2 = 0.01` reproduces their tables (the slides state no value).
 
 use super::gram::Gram;
-use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda};
+use super::penalised::{LAMBDA, Penalised, PenalisedProblem, Solver, check_lambda};
 use super::penalty::{Penalty, Shape};
 use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
@@ -23,7 +23,7 @@ use crate::selection::Value;
 /// Settings of [`Oelnet`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OelnetParams {
-    /// Weight of `|b|^2 / 2`, at least 0.
+    /// Factor of `|b|^2 / 2`, at least 0.
     pub l2: f64,
     /// A penalty that fixes the size of the model; `None` asks for `k`.
     pub lambda: Option<f64>,
@@ -50,20 +50,20 @@ impl Oelnet {
         Ok(Self { params, penalty: Penalty { shape: Shape::Lasso, l2: params.l2 } })
     }
 
-    /// The standardised elastic-net weights at `lambda`, before any refit.
+    /// The standardised elastic-net coefficients at `lambda`, before any refit.
     #[must_use]
-    pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
-        self.walk().weights(gram, lambda)
+    pub fn coefficients(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
+        self.problem().coefficients(gram, Vec::new(), lambda)
     }
 }
 
-impl Walks for Oelnet {
-    fn walk(&self) -> Walk {
+impl Penalised for Oelnet {
+    fn problem(&self) -> PenalisedProblem {
         let (solver, lambda) = (Solver::Cd, self.params.lambda);
-        Walk { name: "oelnet", penalty: self.penalty, solver, lambda }
+        PenalisedProblem { name: "oelnet", penalty: self.penalty, solver, lambda }
     }
 
-    fn shown(&self) -> Vec<(&'static str, Value)> {
+    fn own_params(&self) -> Vec<(&'static str, Value)> {
         vec![("l2", self.params.l2.into())]
     }
 }

@@ -1,25 +1,26 @@
-//! Online feature selection with annealing: gradient steps while features are let go.
+//! Online feature selection with annealing: gradient steps while features are dropped.
 //!
 //! ```text
-//! b = 0;  for e = 1..N:  b -= eta (S b - s + ridge b);  keep the M_e largest |b|, the rest are gone
+//! b = 0;  for e = 1..N:  b -= eta (S b - s + ridge b);  keep the M_e largest |b|, drop the rest
 //! M_e = k + (p - k) max(0, (N - 2 e) / (2 e mu + N))         reaches k at e = N / 2
-//! eta = 1.9 / (lambda_max(S) + ridge);  where the objective 1/2 b'(S + ridge) b - s'b rises by a step,
-//! eta is halved and the whole is done again
+//! eta = 1.9 / (lambda_max(S) + ridge);  where a step raises the objective 1/2 b'(S + ridge) b - s'b,
+//! eta is halved and the schedule starts again
 //! ```
 //!
-//! A step raises the objective only where eta times the curvature along the slope passes 2, which is
-//! looked at whenever the objective is above that before the last step; features that leave may
-//! raise it too, and may. lambda_max is found as in `lanczos`.
+//! A step raises the objective only where eta times the curvature along the slope exceeds 2. This is
+//! checked whenever the objective is higher than before the last step. Dropping features may raise
+//! it too, which is allowed. `lanczos` estimates lambda_max.
 //!
-//! The first step leaves b = eta s, so that features of equal correlation with the target meet at a cut
-//! that comes at once: two that differ from a constant in one row each, of the same class, are such.
-//! Sizes within the rounding of the averages count as equal, and of equal ones the later goes.
+//! After the first step b = eta s, so features of equal correlation with the target tie at the first
+//! cut. Two features that differ from a constant in one row each, of the same class, are an example.
+//! Sizes within the rounding of the averages count as equal, and among equal ones the later feature
+//! is dropped.
 //!
-//! Once `M_e = k` the support cannot change, so the loop ends there and least squares follows.
-//! `S` is compacted whenever the live set has shrunk by a tenth; with mu = 10 a whole run costs
-//! `0.047 N` products with the full `S`, half of it held in f32. Source: Sun and Barbu, arXiv 1803.11521,
-//! Algorithm 2; schedule of Barbu et al., PAMI 39 (2017). The ridge is ours; N, mu and eta are
-//! the values that reproduce the published tables, which state none.
+//! Once `M_e = k` the support cannot change, so the loop ends and least squares follows. `S` is
+//! compacted whenever the remaining set has shrunk by a tenth. With mu = 10 a whole run costs
+//! `0.047 N` products with the full `S`, whose lower half is stored in f32. Source: Sun and Barbu, arXiv
+//! 1803.11521, Algorithm 2; schedule of Barbu et al., PAMI 39 (2017). The ridge is ours. The papers
+//! state no N, mu and eta; ours reproduce the published tables.
 
 use super::extract::Extract;
 use super::gram::{Gram, sizes};
@@ -39,7 +40,7 @@ use crate::selection::Value;
 pub struct OfsaParams {
     /// Iterations of the schedule, at least 2.
     pub iterations: usize,
-    /// How fast the schedule lets features go, above 0.
+    /// How fast the schedule drops features, above 0.
     pub mu: f64,
     /// Step over its stable bound `1 / lambda_max`, above 0 and below 2.
     pub step: f64,
@@ -61,17 +62,16 @@ pub struct Ofsa {
     params: OfsaParams,
 }
 
-/// How often the step is halved before giving up.
+/// Largest number of times that the step is halved.
 const HALVINGS: usize = 64;
 
-/// The live part of the problem.
+/// The problem of the features that remain.
 struct Live {
     place: Vec<usize>,
     s: Symmetric,
     xy: Vec<Vec<f64>>,
     b: Vec<Vec<f64>>,
-    /// The slope of each output at the weights before the last step; like `xy` and `b` filled up to
-    /// the width of `s`.
+    /// The slope of each output before the last step. Like `xy` and `b`, padded to the width of `s`.
     slope: Vec<Vec<f64>>,
 }
 
@@ -92,7 +92,7 @@ impl Ofsa {
         k + ((p - k) as f64 * share) as usize
     }
 
-    /// The features that outlive the schedule, and those that leave in their order.
+    /// The features that remain after the schedule, and the dropped ones in order.
     fn anneal(&self, gram: &Gram, k: usize) -> Result<(Vec<usize>, Vec<usize>)> {
         let live = Live::new(gram);
         let same = ties::same(gram);
@@ -120,7 +120,7 @@ impl Ofsa {
     ) -> Option<(Vec<usize>, Vec<usize>)> {
         let p = live.s.p();
         let mut alive = live.all();
-        let (mut count, mut gone) = (p, Vec::with_capacity(p - k));
+        let (mut count, mut dropped) = (p, Vec::with_capacity(p - k));
         let mut last = 0.0;
         for e in 1..=self.params.iterations {
             if count == k {
@@ -138,7 +138,7 @@ impl Ofsa {
             }
             let size = live.sizes(&alive);
             for at in weakest(&size, count - next, same) {
-                gone.push(live.place[at]);
+                dropped.push(live.place[at]);
                 live.b.iter_mut().for_each(|b| b[at] = 0.0);
                 alive[at] = false;
             }
@@ -149,29 +149,29 @@ impl Ofsa {
                 alive = live.all();
             }
         }
-        let left = (0..alive.len()).filter(|at| alive[*at]).map(|at| live.place[at]);
-        Some((left.collect(), gone))
+        let remaining = (0..alive.len()).filter(|at| alive[*at]).map(|at| live.place[at]);
+        Some((remaining.collect(), dropped))
     }
 }
 
 impl Live {
     fn new(gram: &Gram) -> Self {
-        let s = Symmetric::of(gram);
-        let filled = |v: &Vec<f64>| {
+        let s = Symmetric::of(&gram.s);
+        let padded = |v: &Vec<f64>| {
             let mut v = v.clone();
             v.resize(s.width(), 0.0);
             v
         };
         Self {
             place: (0..gram.p()).collect(),
-            xy: gram.xy.iter().map(filled).collect(),
+            xy: gram.xy.iter().map(padded).collect(),
             b: vec![vec![0.0; s.width()]; gram.xy.len()],
             slope: vec![vec![0.0; s.width()]; gram.xy.len()],
             s,
         }
     }
 
-    /// Everyone alive; what only fills up the width is not.
+    /// Marks every feature as alive, and the padding as not.
     fn all(&self) -> Vec<bool> {
         let mut alive = vec![true; self.s.p()];
         alive.resize(self.s.width(), false);
@@ -208,7 +208,7 @@ impl Live {
         })
     }
 
-    /// `|b_j|` where alive, -1 where gone.
+    /// `|b_j|` where alive, -1 elsewhere.
     fn sizes(&self, alive: &[bool]) -> Vec<f64> {
         let size = sizes(&self.b);
         size.iter().zip(alive).map(|(v, live)| if *live { *v } else { -1.0 }).collect()
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn true_features_outlive_the_rest() {
+    fn true_features_remain() {
         let gram = crate::learn::testing::gram(400, 20, 4);
         let ofsa = Ofsa::new(OfsaParams::default()).unwrap();
         assert_eq!(ofsa.choose(&gram, 4).unwrap(), [0, 1, 2, 3]);
@@ -319,10 +319,10 @@ mod tests {
     }
 
     #[test]
-    fn of_features_that_rounding_sets_apart_the_later_goes() {
+    fn of_features_that_differ_by_rounding_the_later_is_dropped() {
         let ofsa = Ofsa::new(OfsaParams::default()).unwrap();
         for away in [-1e-15, 0.0, 1e-15] {
-            // One of twenty goes, after the first step, in which sizes are those of `s`.
+            // One of twenty is dropped, after the first step, when sizes are those of `s`.
             let mut gram = crate::learn::testing::gram(400, 20, 4);
             (gram.xy[0][3], gram.xy[0][7]) = (1e-3, 1e-3 * (1.0 + away));
             let kept = ofsa.choose(&gram, 19).unwrap();

@@ -1,16 +1,18 @@
 //! Online lasso: `min 1/2 b'S b - s'b + lambda |b|_1`, then least squares on what is left.
 //!
 //! ```text
-//! k given: the first k features of the lasso path (solver=lars), or the walk of `descent`
-//! lambda given: the features with a weight at that lambda
+//! k given: the first k features of the lasso path (solver=lars), or the path to k of `descent`
+//! lambda given: the features with a non-zero coefficient at that lambda
 //! ```
 //!
-//! Weights are standardised, lambda is in units of the target, as in scikit-learn's `Lasso` on
-//! standardised features. Cost `p k` a feature with LARS. Source: Sun and Barbu, arXiv
+//! Coefficients are standardised and lambda is in units of the target, as in scikit-learn's `Lasso`
+//! on standardised features. Cost `p k` a feature with LARS. Source: Sun and Barbu, arXiv
 //! 1803.11521, whose solver is `solver=ista`; LARS and coordinate descent solve the same problem.
 
 use super::gram::Gram;
-use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_size, check_solver};
+use super::penalised::{
+    LAMBDA, Penalised, PenalisedProblem, Solver, check_lambda, check_size, check_solver,
+};
 use super::penalty::{Penalty, Shape};
 use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
@@ -51,20 +53,20 @@ impl Olasso {
         Ok(Self { params })
     }
 
-    /// The standardised lasso weights at `lambda`, before any refit.
+    /// The standardised lasso coefficients at `lambda`, before any refit.
     #[must_use]
-    pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
-        self.walk().weights(gram, lambda)
+    pub fn coefficients(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
+        self.problem().coefficients(gram, Vec::new(), lambda)
     }
 }
 
-impl Walks for Olasso {
-    fn walk(&self) -> Walk {
+impl Penalised for Olasso {
+    fn problem(&self) -> PenalisedProblem {
         let (solver, lambda) = (self.params.solver, self.params.lambda);
-        Walk { name: "olasso", penalty: PENALTY, solver, lambda }
+        PenalisedProblem { name: "olasso", penalty: PENALTY, solver, lambda }
     }
 
-    fn shown(&self) -> Vec<(&'static str, Value)> {
+    fn own_params(&self) -> Vec<(&'static str, Value)> {
         vec![("solver", self.params.solver.name().into())]
     }
 }

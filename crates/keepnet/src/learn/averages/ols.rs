@@ -5,12 +5,12 @@
 //! S singular, ridge = 0:   b = sum over lambda_i > e lambda_max of v_i (v_i's) / lambda_i
 //! ```
 //!
-//! The same as least squares on the whole data, whenever asked. With no more rows than features,
-//! or with features that depend on each other, many weights fit equally well; then `b` is the
-//! shortest of them on standardised features, the limit of a vanishing ridge (what `lstsq` gives
-//! on standardised columns). Eigenvalues below a share `e` of the largest count as zero, ten times
-//! the error that block products leave: 1e-6 with f32, 1e-12 with f64. Cost `p^3 / 3` flops an extraction, about `9 p^3`
-//! where singular. Source: Sun and Barbu, arXiv 1803.11521, "Online Least Squares"; the shortest
+//! This is least squares on all rows so far, at any time. With no more rows than features, or with
+//! dependent features, many solutions fit equally well. Then `b` is the shortest of them on
+//! standardised features, the limit of a vanishing ridge (what `lstsq` gives on standardised
+//! columns). Eigenvalues below a share `e` of the largest count as zero. `e` is ten times the error
+//! of block products: 1e-6 with f32, 1e-12 with f64. Cost `p^3 / 3` flops an extraction, about
+//! `9 p^3` where singular. Source: Sun and Barbu, arXiv 1803.11521, "Online Least Squares"; the shortest
 //! solution and the ridge are ours.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -49,8 +49,8 @@ impl Ols {
         Ok(Self { params })
     }
 
-    /// Weights of every feature.
-    fn every(&self, gram: &Gram) -> Result<Vec<Vec<f64>>> {
+    /// Coefficients of every feature.
+    fn solution(&self, gram: &Gram) -> Result<Vec<Vec<f64>>> {
         match self.params.ridge {
             0.0 => shortest(gram),
             ridge => solve(|| gram.s.clone(), &gram.xy, ridge),
@@ -58,26 +58,27 @@ impl Ols {
     }
 }
 
-/// `(S + ridge I)^-1 s` on every feature; least squares is refused where the rows are too few for
-/// it.
+/// `(S + ridge I)^-1 s` on every feature; an error where there are too few rows for least squares.
 ///
-/// Rows are too few where `S` is singular, the target is met in every row, and fewer than half of
-/// the features have a weight of their own. The first two hold as well for a target without noise
-/// and a copied feature; there most weights are known, and copies share theirs. All of it is read
-/// off `S`, which is the same for a row of weight 2 and a row that came twice.
+/// There are too few rows where `S` is singular, the target is fitted exactly in every row, and
+/// fewer than half of the coefficients are determined. The first two conditions also hold for a
+/// target without noise and a copied feature, but there most coefficients are determined and copies
+/// share theirs. All conditions are computed from `S`, which is the same for a row of weight 2 and
+/// for two equal rows.
 pub(crate) fn full(gram: &Gram, ridge: f64) -> Result<Vec<Vec<f64>>> {
     if ridge > 0.0 {
         return solve(|| gram.s.clone(), &gram.xy, ridge);
     }
     let (mut b, factor) = least_squares(&gram.s, &gram.xy)?;
-    // A pivot is the jitter times 1 and the squared weights on the features before.
+    // The pivot of a dependent feature is the jitter times 1 plus the squared coefficients on the
+    // features before it.
     if !dependent(gram, &factor, 1e6) {
         return Ok(b);
     }
     super::ties::level(gram, &mut b);
     if exact(gram, &b) {
-        let (rank, known) = Spectrum::new(gram)?.rank_and_known();
-        if rank < gram.p() && 2 * known < gram.p() {
+        let (rank, determined) = Spectrum::new(gram)?.rank_and_determined();
+        if rank < gram.p() && 2 * determined < gram.p() {
             return Err(Error::Data(format!(
                 "least squares on {} features needs more than the {} different rows so far; \
                  give more rows, or `ridge=0.01`, or another method",
@@ -89,8 +90,8 @@ pub(crate) fn full(gram: &Gram, ridge: f64) -> Result<Vec<Vec<f64>>> {
     Ok(b)
 }
 
-/// Whether the Cholesky factor tells of features that depend on each other: by pivots of jitter or
-/// rounding, up to `times` of it, or by a diagonal that had to be raised.
+/// Whether the Cholesky factor shows dependent features: a pivot of at most `times` jitter or
+/// rounding, or a raised diagonal.
 fn dependent(gram: &Gram, factor: &Mat<f64>, times: f64) -> bool {
     let pivots = (0..gram.p()).map(|j| factor[(j, j)] * factor[(j, j)]);
     let least = pivots.fold(f64::INFINITY, f64::min);
@@ -98,7 +99,7 @@ fn dependent(gram: &Gram, factor: &Mat<f64>, times: f64) -> bool {
     least <= times * JITTER.max(gram.rounding) || raised
 }
 
-/// Whether weights meet the target in every row, as far as rounding tells.
+/// Whether coefficients fit the target exactly in every row, up to rounding.
 fn exact(gram: &Gram, b: &[Vec<f64>]) -> bool {
     let every: Vec<usize> = (0..gram.p()).collect();
     let size: f64 = b.iter().flatten().map(|b| b * b).sum();
@@ -165,10 +166,10 @@ impl Spectrum {
         xy.iter().map(one).collect()
     }
 
-    /// The rank, and how many features have the same weight in every solution: those that no
-    /// vector of eigenvalue zero touches.
-    fn rank_and_known(&self) -> (usize, usize) {
-        let mut touched = vec![0.0; self.values.len()];
+    /// The rank, and the number of features with the same coefficient in every solution: features
+    /// that are zero in every eigenvector of eigenvalue zero.
+    fn rank_and_determined(&self) -> (usize, usize) {
+        let mut null_square = vec![0.0; self.values.len()];
         let mut rank = 0;
         for (i, lambda) in self.values.iter().enumerate() {
             if *lambda > self.zero {
@@ -176,9 +177,9 @@ impl Spectrum {
                 continue;
             }
             let v = self.vectors.col_as_slice(i);
-            touched.iter_mut().zip(v).for_each(|(t, v)| *t += v * v);
+            null_square.iter_mut().zip(v).for_each(|(t, v)| *t += v * v);
         }
-        (rank, touched.iter().filter(|t| **t <= 10.0 * self.rounding).count())
+        (rank, null_square.iter().filter(|t| **t <= 10.0 * self.rounding).count())
     }
 }
 
@@ -194,7 +195,7 @@ impl Extract for Ols {
     }
 
     fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
-        Ok(ranked(&sizes(&self.every(gram)?), most))
+        Ok(ranked(&sizes(&self.solution(gram)?), most))
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
@@ -209,8 +210,8 @@ impl Extract for Ols {
         Some(Ok((0..gram.p()).collect()))
     }
 
-    fn weights(&self, gram: &Gram, _: &[usize]) -> Option<Result<Vec<Vec<f64>>>> {
-        Some(self.every(gram))
+    fn coefficients(&self, gram: &Gram, _: &[usize]) -> Option<Result<Vec<Vec<f64>>>> {
+        Some(self.solution(gram))
     }
 }
 
@@ -244,10 +245,10 @@ mod tests {
     use crate::learn::averages::running::{AveragesParams, RunningAverages};
     use crate::learn::testing;
 
-    /// The papers' rows; every other one has a weight, or comes more than once. With `copy` the last
-    /// feature is the first, and the target has no noise.
+    /// The papers' rows; every other row has the sample weight `weight` and comes `times` times. With
+    /// `copy` the last feature is a copy of the first, and the target has no noise.
     fn gram(rows: usize, p: usize, copy: bool, weight: f64, times: usize) -> Gram {
-        let params = AveragesParams { wide: true, ..AveragesParams::default() };
+        let params = AveragesParams { f64_products: true, ..AveragesParams::default() };
         let mut averages = RunningAverages::new(p, 0, params).unwrap();
         let mut block = RowBlock::new(p, rows * times);
         let plain = testing::rows(rows, p, 3, 5);
@@ -269,9 +270,9 @@ mod tests {
     #[test]
     fn rows_that_come_twice_are_no_more_rows_than_rows_of_weight_two() {
         for (rows, p) in [(16, 18), (18, 18), (5, 9)] {
-            let words = |gram: &Gram| full(gram, 0.0).unwrap_err().to_string();
-            let heavy = words(&gram(rows, p, false, 2.0, 1));
-            assert_eq!(heavy, words(&gram(rows, p, false, 1.0, 2)));
+            let text = |gram: &Gram| full(gram, 0.0).unwrap_err().to_string();
+            let heavy = text(&gram(rows, p, false, 2.0, 1));
+            assert_eq!(heavy, text(&gram(rows, p, false, 1.0, 2)));
             assert!(heavy.contains(&format!("than the {rows} different rows")), "{heavy}");
         }
         // One row more than features is enough, with any weights.

@@ -1,11 +1,11 @@
-//! Online least squares with thresholding: the `k` largest weights of the full model.
+//! Online least squares with thresholding: the `k` largest coefficients of the full model.
 //!
 //! ```text
 //! b = (S + ridge I)^-1 s;  keep the k largest |b_j|, ties to the earlier;  refit
 //! ```
 //!
-//! Weights are compared on the standardised scale. Near as many rows as features plain least
-//! squares is at its worst; a ridge (ridge 0.1 to 10) repairs it. Cost `p^3 / 3` flops. Source:
+//! Coefficients are compared on the standardised scale. Plain least squares is at its worst with
+//! about as many rows as features; a ridge of 0.1 to 10 repairs it. Cost `p^3 / 3` flops. Source:
 //! Sun and Barbu, arXiv 1803.11521, Algorithm 1 (the ridge is ours).
 
 use super::extract::Extract;
@@ -20,7 +20,7 @@ use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
-/// The `k` largest weights of the least-squares model.
+/// The `k` largest coefficients of the least-squares model.
 #[derive(Clone, Copy, Debug)]
 pub struct Olsth {
     params: OlsParams,

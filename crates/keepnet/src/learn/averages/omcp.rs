@@ -1,16 +1,18 @@
-//! Online MCP: the minimax concave penalty, unbiased for large weights, then least squares.
+//! Online MCP: the minimax concave penalty, unbiased for large coefficients, then least squares.
 //!
 //! ```text
 //! P(b; lambda) = lambda integral_0^|b| max(0, 1 - x / (gamma lambda)) dx
 //! ```
 //!
 //! `solver=cd` minimises it by coordinate descent; `solver=ista` is the published iteration, which
-//! uses the thresholding operator literally (see `ista`). A gamma of at most 3 reproduces the
-//! published strong signals, about 10 the weak ones; no single value does both. Source: Zhang,
+//! uses the thresholding operator exactly as published (see `ista`). A gamma of at most 3 reproduces
+//! the published results on strong signals, about 10 those on weak ones; no single value does both. Source: Zhang,
 //! Annals of Statistics 38 (2010); Sun and Barbu, arXiv 1803.11521, Algorithm 4.
 
 use super::gram::Gram;
-use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda, check_size, check_solver};
+use super::penalised::{
+    LAMBDA, Penalised, PenalisedProblem, Solver, check_lambda, check_size, check_solver,
+};
 use super::penalty::{Penalty, Shape};
 use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
@@ -24,7 +26,7 @@ use crate::selection::Value;
 /// Settings of [`Omcp`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OmcpParams {
-    /// Where the penalty goes flat, over lambda: a number above 1.
+    /// The penalty is flat beyond `gamma lambda`; a number above 1.
     pub gamma: f64,
     /// `Cd`, or `Ista` for the published iteration.
     pub solver: Solver,
@@ -55,20 +57,20 @@ impl Omcp {
         Ok(Self { params, penalty: Penalty { shape: Shape::Mcp(params.gamma), l2: 0.0 } })
     }
 
-    /// The standardised weights at `lambda`, before any refit.
+    /// The standardised coefficients at `lambda`, before any refit.
     #[must_use]
-    pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
-        self.walk().weights(gram, lambda)
+    pub fn coefficients(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
+        self.problem().coefficients(gram, Vec::new(), lambda)
     }
 }
 
-impl Walks for Omcp {
-    fn walk(&self) -> Walk {
+impl Penalised for Omcp {
+    fn problem(&self) -> PenalisedProblem {
         let (solver, lambda) = (self.params.solver, self.params.lambda);
-        Walk { name: "omcp", penalty: self.penalty, solver, lambda }
+        PenalisedProblem { name: "omcp", penalty: self.penalty, solver, lambda }
     }
 
-    fn shown(&self) -> Vec<(&'static str, Value)> {
+    fn own_params(&self) -> Vec<(&'static str, Value)> {
         vec![("gamma", self.params.gamma.into()), ("solver", self.params.solver.name().into())]
     }
 }

@@ -8,7 +8,7 @@
 //! (2001); named among the framework's penalties by Sun and Barbu, arXiv 1803.11521.
 
 use super::gram::Gram;
-use super::penalised::{LAMBDA, Solver, Walk, Walks, check_lambda};
+use super::penalised::{LAMBDA, Penalised, PenalisedProblem, Solver, check_lambda};
 use super::penalty::{Penalty, Shape};
 use super::settings::{build, info, with_shared};
 use crate::data::row::RowProblem;
@@ -22,7 +22,7 @@ use crate::selection::Value;
 /// Settings of [`Oscad`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OscadParams {
-    /// Where the penalty goes flat, over lambda: a number above 2.
+    /// The penalty is flat beyond `a lambda`; a number above 2.
     pub a: f64,
     /// A penalty that fixes the size of the model; `None` asks for `k`.
     pub lambda: Option<f64>,
@@ -49,20 +49,20 @@ impl Oscad {
         Ok(Self { params, penalty: Penalty { shape: Shape::Scad(params.a), l2: 0.0 } })
     }
 
-    /// The standardised weights at `lambda`, before any refit.
+    /// The standardised coefficients at `lambda`, before any refit.
     #[must_use]
-    pub fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
-        self.walk().weights(gram, lambda)
+    pub fn coefficients(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
+        self.problem().coefficients(gram, Vec::new(), lambda)
     }
 }
 
-impl Walks for Oscad {
-    fn walk(&self) -> Walk {
+impl Penalised for Oscad {
+    fn problem(&self) -> PenalisedProblem {
         let (solver, lambda) = (Solver::Cd, self.params.lambda);
-        Walk { name: "oscad", penalty: self.penalty, solver, lambda }
+        PenalisedProblem { name: "oscad", penalty: self.penalty, solver, lambda }
     }
 
-    fn shown(&self) -> Vec<(&'static str, Value)> {
+    fn own_params(&self) -> Vec<(&'static str, Value)> {
         vec![("a", self.params.a.into())]
     }
 }

@@ -1,11 +1,16 @@
-//! What the penalised extraction methods share: solvers, a named penalty, the walk to `k`.
+//! What the penalised extraction methods share: solvers, a given lambda, the path to `k`.
 
-use super::descent::{Descent, LOOSE, TIGHT, entry_order, walk_to};
+pub(crate) mod descent;
+mod ista;
+mod lars;
+pub(crate) mod penalty;
+
+use self::descent::{Descent, LOOSE, TIGHT, entry_order, path_to_size};
+use self::ista::Ista;
+use self::lars::Lars;
+use self::penalty::Penalty;
 use super::extract::Extract;
 use super::gram::Gram;
-use super::ista::Ista;
-use super::lars::Lars;
-use super::penalty::Penalty;
 use crate::error::{Error, Result};
 use crate::registry::Setting;
 use crate::registry::setting::Bounds;
@@ -20,13 +25,12 @@ pub(crate) const LAMBDA: Setting = Setting::number(
 )
 .derived("by k");
 
-/// How a result shows it.
+/// The value of lambda that a result shows.
 pub(crate) fn lambda_value(lambda: Option<f64>) -> Value {
     lambda.map_or(Value::from("by k"), Value::from)
 }
 
-/// The published iteration only walks to `k`: with a lambda, or a size to be chosen, it would be
-/// silently another solver.
+/// An error for the published iteration with a given lambda: it only follows the path to `k`.
 pub(crate) fn check_solver(solver: Solver, lambda: Option<f64>) -> Result<()> {
     if solver == Solver::Ista && lambda.is_some() {
         let want = "lars or cd where lambda is given: ista walks to k";
@@ -35,7 +39,7 @@ pub(crate) fn check_solver(solver: Solver, lambda: Option<f64>) -> Result<()> {
     Ok(())
 }
 
-/// The same for `k`, which the method's settings do not know.
+/// An error for the published iteration without a given `k`.
 pub(crate) fn check_size(solver: Solver, k: Option<usize>) -> Result<()> {
     match (solver, k) {
         (Solver::Ista, None) => Err(Error::param(
@@ -53,7 +57,7 @@ pub enum Solver {
     /// Coordinate descent: the minimum.
     #[default]
     Cd,
-    /// Least angle regression, the lasso alone: the whole path exactly.
+    /// Least angle regression, for the lasso only: the exact path.
     Lars,
     /// The published gradient and threshold iteration.
     Ista,
@@ -75,9 +79,9 @@ pub(crate) fn check_lambda(lambda: Option<f64>) -> Result<()> {
     lambda.map_or(Ok(()), |lambda| LAMBDA.check(lambda))
 }
 
-/// One penalty at one strength a feature: what an extraction by a penalty comes down to.
+/// What an extraction by a penalty depends on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Walk {
+pub(crate) struct PenalisedProblem {
     pub(crate) name: &'static str,
     pub(crate) penalty: Penalty,
     pub(crate) solver: Solver,
@@ -85,88 +89,76 @@ pub(crate) struct Walk {
     pub(crate) lambda: Option<f64>,
 }
 
-impl Walk {
-    /// The standardised weights at `lambda`, before any refit.
-    pub(crate) fn weights(&self, gram: &Gram, lambda: f64) -> Vec<f64> {
-        match self.solver {
-            Solver::Lars => Lars::new(gram).at_lambda(lambda),
-            _ => weights(gram, self.penalty, Vec::new(), lambda),
+impl PenalisedProblem {
+    /// The standardised coefficients at `lambda`, in units of the target, before any refit.
+    pub(crate) fn coefficients(&self, gram: &Gram, factor: Vec<f64>, lambda: f64) -> Vec<f64> {
+        if self.solver == Solver::Lars {
+            return Lars::new(gram).at_lambda(lambda);
         }
+        let mut descent = Descent::new(gram, self.penalty, factor);
+        descent.solve(lambda / gram.sd_y(), TIGHT);
+        descent.coefficients()
     }
 }
 
-/// A method that is one walk along lambda; its extraction follows from that.
-pub(crate) trait Walks: Send {
-    /// The walk.
-    fn walk(&self) -> Walk;
+/// A method that minimises a penalised problem; its extraction follows from that.
+pub(crate) trait Penalised: Send {
+    /// The problem.
+    fn problem(&self) -> PenalisedProblem;
 
-    /// The method's own settings with their values, lambda apart.
-    fn shown(&self) -> Vec<(&'static str, Value)>;
+    /// The method's own settings with their values, without lambda.
+    fn own_params(&self) -> Vec<(&'static str, Value)>;
+
+    /// The factor on lambda of each feature, for coordinate descent; empty means 1.
+    fn factor(&self, gram: &Gram) -> Result<Vec<f64>> {
+        let _ = gram;
+        Ok(Vec::new())
+    }
 }
 
-impl<T: Walks> Extract for T {
+impl<T: Penalised> Extract for T {
     fn name(&self) -> &'static str {
-        self.walk().name
+        self.problem().name
     }
 
     fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>> {
-        let walk = self.walk();
-        Ok(match walk.solver {
+        let PenalisedProblem { penalty, solver, .. } = self.problem();
+        Ok(match solver {
             Solver::Lars => Lars::new(gram).at_size(k),
-            Solver::Cd => choose(gram, walk.penalty, Vec::new(), k),
-            Solver::Ista => choose_published(gram, walk.penalty, k),
+            Solver::Cd => {
+                let descent = Descent::new(gram, penalty, self.factor(gram)?);
+                let lambda_max = descent.lambda_max();
+                path_to_size(descent, lambda_max, k, |d, lambda| d.solve(lambda, LOOSE), |d| &d.b)
+            }
+            Solver::Ista => {
+                let ista = Ista::new(gram, penalty.shape);
+                let lambda_max = ista.lambda_max();
+                path_to_size(ista, lambda_max, k, |s, lambda| s.solve(lambda, LOOSE), |s| &s.b)
+            }
         })
     }
 
     fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>> {
-        let walk = self.walk();
-        match walk.solver {
+        let PenalisedProblem { penalty, solver, .. } = self.problem();
+        match solver {
             Solver::Lars => Ok(Lars::new(gram).order(most)),
-            Solver::Cd => Ok(rank(gram, walk.penalty, Vec::new(), most)),
-            Solver::Ista => check_size(walk.solver, None).map(|()| Vec::new()),
+            Solver::Cd => Ok(entry_order(Descent::new(gram, penalty, self.factor(gram)?), most)),
+            Solver::Ista => check_size(solver, None).map(|()| Vec::new()),
         }
     }
 
     fn params(&self) -> Vec<(&'static str, Value)> {
-        let mut shown = self.shown();
-        shown.push(("lambda", lambda_value(self.walk().lambda)));
-        shown
+        let mut params = self.own_params();
+        params.push(("lambda", lambda_value(self.problem().lambda)));
+        params
     }
 
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
-        let walk = self.walk();
-        walk.lambda.map(|lambda| Ok(support(&walk.weights(gram, lambda))))
+        let problem = self.problem();
+        let lambda = problem.lambda?;
+        Some(self.factor(gram).map(|factor| {
+            let b = problem.coefficients(gram, factor, lambda);
+            (0..b.len()).filter(|j| b[*j] != 0.0).collect()
+        }))
     }
-}
-
-/// `k` features by coordinate descent; `factor` multiplies lambda a feature.
-pub(crate) fn choose(gram: &Gram, penalty: Penalty, factor: Vec<f64>, k: usize) -> Vec<usize> {
-    let descent = Descent::new(gram, penalty, factor);
-    let lambda_max = descent.lambda_max();
-    walk_to(descent, lambda_max, k, |d, lambda| d.solve(lambda, LOOSE), |d| &d.b)
-}
-
-/// `k` features by the published iteration.
-pub(crate) fn choose_published(gram: &Gram, penalty: Penalty, k: usize) -> Vec<usize> {
-    let ista = Ista::new(gram, penalty.shape);
-    let lambda_max = ista.lambda_max();
-    walk_to(ista, lambda_max, k, |s, lambda| s.solve(lambda, LOOSE), |s| &s.b)
-}
-
-/// Features in order of entry along lambda.
-pub(crate) fn rank(gram: &Gram, penalty: Penalty, factor: Vec<f64>, most: usize) -> Vec<usize> {
-    entry_order(Descent::new(gram, penalty, factor), most)
-}
-
-/// Standardised weights at one lambda, in units of the target.
-pub(crate) fn weights(gram: &Gram, penalty: Penalty, factor: Vec<f64>, lambda: f64) -> Vec<f64> {
-    let mut descent = Descent::new(gram, penalty, factor);
-    let unit = gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
-    descent.solve(lambda / unit, TIGHT);
-    descent.weights()
-}
-
-/// Places of the weights that are not zero.
-pub(crate) fn support(weights: &[f64]) -> Vec<usize> {
-    (0..weights.len()).filter(|j| weights[*j] != 0.0).collect()
 }

@@ -2,10 +2,10 @@
 
 use super::active_set::{ActiveSet, ActiveSetParams};
 use super::averaged::{Averaged, AveragedParams};
-use super::contest::Contest;
 use super::extract::Extract;
-use super::irls::Working;
-use super::logistic::{Logistic, Numbers};
+use super::irls::Irls;
+use super::logistic::{Logistic, RegressionLearner};
+use super::loss_choice::LossChoice;
 use super::path::Choose;
 use super::running::{AveragesParams, FORGETTING};
 use crate::data::row::RowProblem;
@@ -72,8 +72,8 @@ pub(crate) fn shared(spec: &MethodSpec) -> Result<AveragedParams> {
         choose: spec.choice(&CHOOSE, &Choose::ALL, Choose::name)?,
         averages: AveragesParams {
             forget: spec.number(&FORGET)?,
-            wide: wide(&PRODUCTS)?,
-            half: !wide(&STORAGE)?,
+            f64_products: wide(&PRODUCTS)?,
+            f32_storage: !wide(&STORAGE)?,
         },
         logistic: match spec.loss {
             None | Some(LossKind::Squared) => false,
@@ -106,7 +106,7 @@ pub(crate) fn build(
             ));
         }
         let parts = (Box::new(extract) as Box<dyn Extract>, Box::new(extract) as Box<dyn Extract>);
-        return Ok(Box::new(Contest::new(problem, params, parts, budget)?));
+        return Ok(Box::new(LossChoice::new(problem, params, parts, budget)?));
     }
     build_from(spec, params, problem, Box::new(extract), budget)
 }
@@ -120,7 +120,7 @@ fn build_from(
 ) -> Result<Box<dyn RowLearner>> {
     problem.check()?;
     let numbers = if params.logistic { Some(Logistic::numbers(problem)?) } else { None };
-    let working = if params.logistic { Working::bytes_for(problem.features()) } else { 0 };
+    let working = if params.logistic { Irls::bytes_for(problem.features()) } else { 0 };
     budget.take(working, "the rows of the logistic loss")?;
     let need = Averaged::need(problem, &params) + working;
     let tight = budget.limit().filter(|limit| need > *limit);
@@ -138,7 +138,7 @@ fn build_from(
             Box::new(ActiveSet::new(problem.clone(), params, active, extract, budget)?)
         }
         (Some(numbers), active) => {
-            let inner: Box<dyn Numbers> = match active {
+            let inner: Box<dyn RegressionLearner> = match active {
                 None => Box::new(Averaged::new(numbers, params, extract, budget)?),
                 Some(active) => Box::new(ActiveSet::new(numbers, params, active, extract, budget)?),
             };

@@ -1,4 +1,5 @@
-//! Online feature selection: a shrinking perceptron projected on a ball and cut to `k` weights.
+//! Online feature selection: a perceptron with shrinkage, projected on a ball and truncated to `k`
+//! coefficients.
 //!
 //! ```text
 //! if y f <= margin:  w <- (1 - lambda eta) w + eta y x
@@ -6,9 +7,9 @@
 //! ```
 //!
 //! `margin 1` is the hinge form of the authors' library, `margin 0` the perceptron of the paper.
-//! Where rows are standardised there is an intercept, moved by `eta y` and never cut; the published
-//! form, which `standardise=false` gives, has none.
-//! Only the `k` weights and the row's features are touched: O(k + nnz) a row. Source: Wang, Zhao,
+//! Where rows are standardised there is an intercept, which moves by `eta y` and is never truncated.
+//! The published form (`standardise=false`) has none. Only the `k` coefficients and the row's
+//! features are touched: O(k + nnz) a row. Source: Wang, Zhao,
 //! Hoi and Jin, TKDE 26 (2014), Algorithm 2.
 
 use serde::{Deserialize, Serialize};
@@ -51,20 +52,20 @@ impl Rule for Ofs {
         self.support.members.iter().for_each(|j| self.w[*j as usize] *= keep);
         x.axpy(weight * self.eta * y, &mut self.w);
         self.b0 = self.b0.map(|b0| b0 + weight * self.eta * y);
-        // Everything with a weight is a member or a feature of this row.
+        // Every non-zero coefficient belongs to a member or to a feature of this row.
         let mut square: f64 = 0.0;
         x.each(|j, _| square += self.w[j] * self.w[j]);
         let outside = |j: &&u32| x.get(**j as usize) == 0.0;
         let rest = self.support.members.iter().filter(outside).map(|j| self.w[*j as usize].powi(2));
         let norm = (square + if is_sparse(x) { rest.sum() } else { 0.0 }).sqrt();
         let ball = 1.0 / self.lambda.sqrt();
-        self.support.keep(x, &mut self.w, |_, w| w.abs());
+        self.support.truncate(x, &mut self.w, |_, w| w.abs());
         if norm > ball {
             self.support.members.iter().for_each(|j| self.w[*j as usize] *= ball / norm);
         }
     }
 
-    fn weights(&self) -> Vec<f64> {
+    fn coefficients(&self) -> Vec<f64> {
         self.w.clone()
     }
 
@@ -110,7 +111,7 @@ pub const INFO: MethodInfo = info(
 )
 .promising(Promises::STREAMING_CLASSES);
 
-/// Refuses a target that is not two classes, and a loss that the rule does not have.
+/// An error unless the target has two classes and the loss is the rule's own.
 pub(crate) fn two_classes(name: &str, spec: &MethodSpec, problem: &RowProblem) -> Result<()> {
     if let Some(loss) = spec.loss.filter(|loss| *loss != LossKind::SquaredHinge) {
         return Err(Error::Unsupported(format!(

@@ -4,8 +4,8 @@
 //! w <- soft(w - eta_t l'(f, y) x, eta_t lambda),   eta_t = rate / (p t^power)
 //! ```
 //!
-//! Soft thresholds of an untouched weight add up, so they are applied when a row next touches
-//! the feature: O(nnz) a row, the same numbers as at once. Source: Duchi and Singer, JMLR 10
+//! Soft thresholds of an untouched coefficient add up, so they are applied when a row next has the
+//! feature. That costs O(nnz) a row and gives the same numbers. Source: Duchi and Singer, JMLR 10
 //! (2009), equations 2 and 3 and section 5 (sparse rows).
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,7 @@ use crate::selection::Value;
 struct Opg {
     gradient: Gradient,
     lambda: f64,
+    /// Sum of all thresholds due so far, and of those already done on each coefficient.
     due: f64,
     done: Vec<f64>,
 }
@@ -48,9 +49,9 @@ impl Rule for Opg {
         self.due += eta * self.lambda;
     }
 
-    fn weights(&self) -> Vec<f64> {
-        let due = self.done.iter().map(|done| self.due - done);
-        self.gradient.w.iter().zip(due).map(|(w, due)| soft(*w, due)).collect()
+    fn coefficients(&self) -> Vec<f64> {
+        let open = self.done.iter().map(|done| self.due - done);
+        self.gradient.w.iter().zip(open).map(|(w, open)| soft(*w, open)).collect()
     }
 
     fn intercept(&self) -> f64 {

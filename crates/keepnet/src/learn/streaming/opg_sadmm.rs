@@ -9,7 +9,7 @@
 //! for online alternating direction multiplier method", ICML 2013 (OPG-ADMM, with the constraint
 //! `x = z`), whose text was not at hand; checked against an implementation that cites it
 //! (tyDLin/SPDPEGD on GitHub, `FL/OPG_ADMM.m`), which has the second form with a fixed
-//! `eta / gamma` and reports the mean of `x`. The slides' regression rows of this rival are not
+//! `eta / gamma` and reports the mean of `x`. The slides' regression rows of this method are not
 //! reproduced.
 
 use serde::{Deserialize, Serialize};
@@ -44,12 +44,12 @@ impl Rule for OpgSadmm {
             *x = scale * (inverse * *x + u + split.rho * z);
         }
         row.axpy(-scale * slope, &mut split.x);
-        // Neither penalised nor constrained: the same step with rho = 0.
+        // The intercept is neither penalised nor constrained: the same step with rho = 0.
         split.move_intercept(|b0| b0 - slope / inverse);
-        split.balance();
+        split.update_split();
     }
 
-    fn weights(&self) -> Vec<f64> {
+    fn coefficients(&self) -> Vec<f64> {
         self.0.z.clone()
     }
 

@@ -4,9 +4,9 @@
 //! G_t = sum of slopes g_s x_s;   w_{t+1} = -(sqrt t / gamma) soft(G_t / t, lambda)
 //! ```
 //!
-//! A weight is a function of its own sum and of `t`, so only the row's features are ever
-//! computed: O(nnz) a row. The intercept follows the same rule without a threshold. `gamma` is
-//! given over `p`: 0.5 is good here, 5 comes near the published tables. Source: Xiao, JMLR 11
+//! A coefficient depends only on its own sum and on `t`, so only those of the row's features are
+//! computed: O(nnz) a row. The intercept follows the same rule without a threshold. The setting
+//! `gamma` is divided by `p`: 0.5 is good here, 5 comes near the published tables. Source: Xiao, JMLR 11
 //! (2010), Algorithm 1 and equation 10 with `h = |w|^2 / 2`, `beta_t = gamma sqrt t`.
 
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ impl Rda {
         -(self.t as f64).sqrt() / (self.gamma * self.sum.len() as f64)
     }
 
-    fn weight(&self, j: usize) -> f64 {
+    fn coefficient(&self, j: usize) -> f64 {
         match self.t {
             0 => 0.0,
             t => self.scale() * soft(self.sum[j] / t as f64, self.lambda),
@@ -51,7 +51,7 @@ impl Rule for Rda {
 
     fn margin(&mut self, x: Row<'_>) -> f64 {
         let mut f = self.intercept();
-        x.each(|j, v| f += v * self.weight(j));
+        x.each(|j, v| f += v * self.coefficient(j));
         f
     }
 
@@ -62,8 +62,8 @@ impl Rule for Rda {
         self.t += 1;
     }
 
-    fn weights(&self) -> Vec<f64> {
-        (0..self.sum.len()).map(|j| self.weight(j)).collect()
+    fn coefficients(&self) -> Vec<f64> {
+        (0..self.sum.len()).map(|j| self.coefficient(j)).collect()
     }
 
     fn intercept(&self) -> f64 {

@@ -6,10 +6,10 @@
 //! ```
 //!
 //! All start at zero, and the zeros count as the first term of their means. `rate` defaults to 0.02,
-//! above 1,000 features to 20 / p, `rho` to 0.1. Cost O(p) a row. Source: Suzuki, ICML 2013 (RDA-ADMM, with the constraint `x = z`),
-//! whose text was not at hand; checked against an implementation that cites it (tyDLin/SPDPEGD on
+//! above 1,000 features to 20 / p, `rho` to 0.1. Cost O(p) a row. Source: Suzuki, ICML 2013
+//! (RDA-ADMM, with the constraint `x = z`), whose text was not at hand; checked against an implementation that cites it (tyDLin/SPDPEGD on
 //! GitHub, `FL/RDA_ADMM.m`): the same rule with a step that grows as `t` and means of one term
-//! fewer. The slides' regression rows of this rival are not reproduced.
+//! fewer. The slides' regression rows of this method are not reproduced.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,10 +51,10 @@ impl Rule for RdaSadmm {
             *sum += split.u[j] - split.rho * (split.x[j] - split.z[j]);
             split.x[j] = scale * *sum;
         }
-        split.balance();
+        split.update_split();
     }
 
-    fn weights(&self) -> Vec<f64> {
+    fn coefficients(&self) -> Vec<f64> {
         self.split.z.clone()
     }
 

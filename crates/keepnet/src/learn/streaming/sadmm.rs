@@ -4,9 +4,9 @@
 //! z <- soft(x - u / rho, lambda / rho);   u <- u - rho (x - z);   the model is z
 //! ```
 //!
-//! Every coordinate moves at every row, gradient or not, so rows cost O(p), sparse or dense. Where
-//! rows are standardised there is an intercept, neither penalised nor constrained; the published
-//! form, which `standardise=false` gives, has none.
+//! Every coordinate moves at every row, so a row costs O(p), sparse or dense. Where rows are
+//! standardised there is an intercept, neither penalised nor constrained. The published form
+//! (`standardise=false`) has none.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// At zero; `rate` has the method's own default.
+    /// Starts at zero; `rate` has the method's own default.
     pub(crate) fn new(
         spec: &MethodSpec,
         problem: &RowProblem,
@@ -56,14 +56,14 @@ impl Split {
         })
     }
 
-    /// The slope at the row, with the weight, and the clock one further.
+    /// Counts the row; returns its slope times its sample weight.
     pub(crate) fn slope(&mut self, y: f64, weight: f64, f: f64) -> f64 {
         self.t += 1;
         weight * loss_at(self.loss, f, y).1
     }
 
-    /// The steps in `z` and `u`.
-    pub(crate) fn balance(&mut self) {
+    /// Updates `z` and `u`.
+    pub(crate) fn update_split(&mut self) {
         let (rho, threshold) = (self.rho, self.lambda / self.rho);
         for ((x, z), u) in self.x.iter().zip(&mut self.z).zip(&mut self.u) {
             *z = soft(x - *u / rho, threshold);

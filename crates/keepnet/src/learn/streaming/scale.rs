@@ -1,17 +1,17 @@
-//! Features and target on one scale while they stream.
+//! Running standardisation of features and target.
 //!
 //! ```text
 //! share = w / W;   d = x - m;   m += share d;   v += share (d (x - m) - v);   z = (x - m) / sqrt v
 //! ```
 //!
-//! A row counts in its own mean and deviation, so no `z` of equally weighted rows is beyond
-//! `sqrt(t - 1)`, and a feature that has not varied yet is 0. The papers' data have features of one
-//! scale and no mean; with `z` in the place of `x` a step that suits them suits every table, and
-//! neither the unit nor the origin of a feature shows in the choice. The numbers held are O(p).
+//! The mean and deviation include the current row, so no `z` of equally weighted rows exceeds
+//! `sqrt(t - 1)`, and a feature that has not varied yet is 0. The papers' features have mean zero and
+//! equal scales. With `z` instead of `x`, a step that suits their data suits every table, and the
+//! choice does not depend on the unit or origin of a feature. Memory O(p).
 //!
-//! Centring touches every feature, so a sparse row costs O(p) as a dense one does, and gives the
-//! same digits. Without standardising rows are passed on as they are, in O(nnz), and only the means
-//! are kept. Source of the recurrence: West, CACM 22 (1979).
+//! Centring touches every feature, so a sparse row costs O(p) like a dense one, and gives the same
+//! digits. Without standardisation rows are passed on unchanged, in O(nnz), and only the means are
+//! computed. Source of the recurrence: West, CACM 22 (1979).
 
 use serde::{Deserialize, Serialize};
 
@@ -28,26 +28,26 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Counts in a value whose weight is `share` of the weight so far, its own included.
+    /// Adds a value. `share` is its sample weight over the total weight so far, including its own.
     pub(super) fn push(&mut self, x: f64, share: f64) {
         let d = x - self.mean;
         self.mean += share * d;
         self.variance += share * (d * (x - self.mean) - self.variance);
     }
 
-    /// The value in deviations from the mean; 0 before anything varied.
-    pub(super) fn standard(&self, x: f64) -> f64 {
+    /// The standardised value; 0 while nothing has varied.
+    pub(super) fn standardise(&self, x: f64) -> f64 {
         if self.variance > 0.0 { (x - self.mean) / self.variance.sqrt() } else { 0.0 }
     }
 }
 
-/// What is known of the features so far.
+/// Means and variances of the features so far.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Scale {
-    /// Rows are passed on as they are; weighted sums of their values.
+    /// Rows are passed on unchanged; weighted sums of their values.
     Raw { sum: Vec<f64> },
-    /// Rows are standardised. Means are those of the values less `origin`, the first row, so that
-    /// an offset costs no digits; it is empty before that row.
+    /// Rows are standardised. Means are relative to `origin`, the first row, so that an offset costs
+    /// no digits; it is empty before that row.
     Running { origin: Vec<f64>, mean: Vec<f64>, variance: Vec<f64> },
 }
 
@@ -60,14 +60,13 @@ impl Scale {
         }
     }
 
-    /// Counts a row in and gives it as a rule is to see it, with the most that it may weigh: a
-    /// standardised row of square length `p`, and 1 for the intercept, weighs up to 1. `room` holds
-    /// the row.
-    pub(super) fn pass<'a>(
+    /// Adds a row and returns the row that the rule learns from, with its largest allowed weight. A
+    /// standardised row with `|z|^2 = p` may have a weight of 1. `buffer` holds the row.
+    pub(super) fn add_row<'a>(
         &mut self,
         row: Row<'a>,
         (weight, share): (f64, f64),
-        room: &'a mut Vec<f64>,
+        buffer: &'a mut Vec<f64>,
     ) -> (Row<'a>, f64) {
         match self {
             Self::Raw { sum } => {
@@ -75,21 +74,21 @@ impl Scale {
                 (row, f64::INFINITY)
             }
             Self::Running { origin, mean, variance } => {
-                room.resize(mean.len(), 0.0);
+                buffer.resize(mean.len(), 0.0);
                 match row {
-                    Row::F32(x) => widen(x, room),
-                    Row::F64(x) => widen(x, room),
+                    Row::F32(x) => widen(x, buffer),
+                    Row::F64(x) => widen(x, buffer),
                     Row::Sparse { .. } => {
-                        room.fill(0.0);
-                        row.each(|j, x| room[j] = x);
+                        buffer.fill(0.0);
+                        row.each(|j, x| buffer[j] = x);
                     }
                 }
                 if origin.is_empty() {
-                    origin.clone_from(room);
+                    origin.clone_from(buffer);
                 }
-                standardise(origin, share, mean, variance, room);
-                let most = (room.len() as f64 + 1.0) / (kernel::dot(room, room) + 1.0);
-                (Row::F64(room), most)
+                standardise(origin, share, mean, variance, buffer);
+                let most = (buffer.len() as f64 + 1.0) / (kernel::dot(buffer, buffer) + 1.0);
+                (Row::F64(buffer), most)
             }
         }
     }
@@ -102,9 +101,9 @@ impl Scale {
         }
     }
 
-    /// What a weight of the rule's feature is to be divided by, and the value at which the rule's
-    /// feature is 0; `None` for a feature that never varied.
-    pub(super) fn unit(&self, j: usize) -> Option<(f64, f64)> {
+    /// The standard deviation and origin of a feature as the rule sees it, `z = (x - origin) / sd`;
+    /// `None` for a feature that never varied.
+    pub(super) fn sd_and_origin(&self, j: usize) -> Option<(f64, f64)> {
         match self {
             Self::Raw { .. } => Some((1.0, 0.0)),
             Self::Running { variance, .. } => {
@@ -113,7 +112,7 @@ impl Scale {
         }
     }
 
-    /// Features that never varied, where variances are known.
+    /// Number of features that never varied, where variances are computed.
     pub(super) fn constant(&self) -> Option<usize> {
         match self {
             Self::Raw { .. } => None,
@@ -122,28 +121,28 @@ impl Scale {
     }
 
     /// Whether rows are standardised.
-    pub(super) fn runs(&self) -> bool {
+    pub(super) fn standardises(&self) -> bool {
         matches!(self, Self::Running { .. })
     }
 
-    /// Whether this can be what was saved of so many features.
+    /// Whether a loaded state can belong to so many features.
     pub(super) fn sound(&self, features: usize) -> bool {
         match self {
             Self::Raw { sum } => sum.len() == features,
             Self::Running { origin, mean, variance } => {
-                let begun = origin.is_empty() || origin.len() == features;
-                begun && mean.len() == features && variance.len() == features
+                let fits = origin.is_empty() || origin.len() == features;
+                fits && mean.len() == features && variance.len() == features
             }
         }
     }
 
-    /// The first feature whose moments are no numbers any more.
-    pub(super) fn lost(&self) -> Option<usize> {
-        let broken = |v: &Vec<f64>| v.iter().position(|v| !v.is_finite());
+    /// The first feature whose moments are not finite.
+    pub(super) fn first_not_finite(&self) -> Option<usize> {
+        let not_finite = |v: &Vec<f64>| v.iter().position(|v| !v.is_finite());
         match self {
-            Self::Raw { sum } => broken(sum),
+            Self::Raw { sum } => not_finite(sum),
             Self::Running { origin, mean, variance } => {
-                broken(origin).or_else(|| broken(mean)).or_else(|| broken(variance))
+                not_finite(origin).or_else(|| not_finite(mean)).or_else(|| not_finite(variance))
             }
         }
     }
@@ -181,19 +180,19 @@ mod tests {
 
     #[test]
     fn running_moments_are_those_of_the_whole_in_every_storage() {
-        // Values far from zero, so that a plain sum of squares would lose them; weights differ.
+        // Values far from zero, for which a plain sum of squares has no digits; weights differ.
         let rows: Vec<[f64; 3]> =
             (0..50).map(|i| [1e8 + f64::from(i % 7), 0.1, f64::from(i * i % 11)]).collect();
         let weights: Vec<f64> = (0..50).map(|i| 1.0 + f64::from(i % 3)).collect();
         let run = |sparse: bool| {
-            let (mut scale, mut all, mut room) = (Scale::new(3, true), 0.0, Vec::new());
+            let (mut scale, mut all, mut buffer) = (Scale::new(3, true), 0.0, Vec::new());
             let mut last = Vec::new();
             for (x, w) in rows.iter().zip(&weights) {
                 all += w;
                 let index = [0, 1, 2];
                 let row =
                     if sparse { Row::Sparse { index: &index, value: x } } else { Row::F64(x) };
-                let (z, most) = scale.pass(row, (*w, w / all), &mut room);
+                let (z, most) = scale.add_row(row, (*w, w / all), &mut buffer);
                 last = (0..3).map(|j| z.get(j)).collect();
                 assert!(most > 0.0 && z.get(1) == 0.0);
             }
@@ -210,10 +209,10 @@ mod tests {
             let mean = mean + of(&|x| x - mean);
             let variance = of(&|x| (x - mean) * (x - mean));
             assert!((scale.mean(j, total) - mean).abs() < 1e-7);
-            let (sd, at) = scale.unit(j).unwrap();
+            let (sd, at) = scale.sd_and_origin(j).unwrap();
             assert!((sd * sd / variance - 1.0).abs() < 1e-12, "{} {variance}", sd * sd);
             assert!((z[j] - (rows[49][j] - at) / sd).abs() < 1e-7);
         }
-        assert!(scale.unit(1).is_none());
+        assert!(scale.sd_and_origin(1).is_none());
     }
 }

@@ -1,8 +1,8 @@
-//! Stochastic gradient descent, the `k` largest weights shown.
+//! Stochastic gradient descent; the `k` largest coefficients are selected.
 //!
 //! ```text
 //! w -= eta_t l'(f, y) x,  b0 -= eta_t l'(f, y),   eta_t = rate / (p t^power)
-//! average: wbar += (w - wbar) / t, the weights that are shown
+//! average: wbar += (w - wbar) / t, the coefficients of the result
 //! ```
 //!
 //! The step is divided by `p` because a row of `p` standardised features has a squared norm of
@@ -23,7 +23,7 @@ use crate::registry::{MethodInfo, MethodSpec, Setting};
 use crate::run::budget::Budget;
 use crate::selection::Value;
 
-/// A gradient step with a falling rate: what several rivals begin with.
+/// A gradient step with a falling rate; several baselines are built on it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Gradient {
     pub(crate) w: Vec<f64>,
@@ -35,14 +35,14 @@ pub(crate) struct Gradient {
 }
 
 impl Gradient {
-    /// At zero, with the settings of `spec`.
+    /// Starts at zero, with the settings of `spec`.
     pub(crate) fn new(spec: &MethodSpec, problem: &RowProblem) -> Result<Self> {
         let (rate, power) = (number(spec, &RATE)?, number(spec, &POWER)?);
         let loss = loss_of(spec, problem)?;
         Ok(Self { w: vec![0.0; problem.features()], b0: 0.0, t: 0, rate, power, loss })
     }
 
-    /// The step of the row about to be learnt from.
+    /// The step size for the next row.
     pub(crate) fn eta(&self) -> f64 {
         self.rate / (self.w.len() as f64 * ((self.t + 1) as f64).powf(self.power))
     }
@@ -98,7 +98,7 @@ impl Rule for Sgd {
         }
     }
 
-    fn weights(&self) -> Vec<f64> {
+    fn coefficients(&self) -> Vec<f64> {
         self.mean.as_ref().unwrap_or(&self.gradient.w).clone()
     }
 

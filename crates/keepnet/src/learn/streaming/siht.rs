@@ -1,12 +1,12 @@
-//! Stochastic iterative hard thresholding: a gradient step, then the `k` largest weights.
+//! Stochastic iterative hard thresholding: a gradient step, then the `k` largest coefficients.
 //!
 //! ```text
 //! w <- H_k(w - eta_t l'(f, y) x),   eta_t = rate / (p t^power)
 //! ```
 //!
-//! With the published falling step the support freezes at the first rows, and detection stays
-//! near chance whatever the number of rows; the rival is kept as it is. Cost O(k + nnz) a row:
-//! only the support and the row's features can change places. Source: Nguyen, Needell and Woolf
+//! With the published falling step the support freezes after the first rows, and detection stays
+//! near chance for any number of rows. The method is kept as published. Cost O(k + nnz) a row, as
+//! only the support and the row's features can change. Source: Nguyen, Needell and Woolf
 //! 2017 (stochastic iterative hard thresholding); compared by Sun and Barbu, arXiv 1803.11521.
 
 use serde::{Deserialize, Serialize};
@@ -38,10 +38,10 @@ impl Rule for Siht {
 
     fn learn(&mut self, x: Row<'_>, y: f64, weight: f64, f: f64) {
         self.gradient.step(x, y, weight, f);
-        self.support.keep(x, &mut self.gradient.w, |_, w| w.abs());
+        self.support.truncate(x, &mut self.gradient.w, |_, w| w.abs());
     }
 
-    fn weights(&self) -> Vec<f64> {
+    fn coefficients(&self) -> Vec<f64> {
         self.gradient.w.clone()
     }
 

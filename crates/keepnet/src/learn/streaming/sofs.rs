@@ -1,4 +1,4 @@
-//! Second-order online feature selection: keep the `k` weights that are known best.
+//! Second-order online feature selection: keep the `k` coefficients of smallest variance.
 //!
 //! ```text
 //! Sigma = 1;  l = 1 - y f;  if l > 0:  beta = 1 / (r + sum Sigma_j x_j^2)
@@ -6,10 +6,10 @@
 //!   keep the k features of smallest Sigma_j, w = 0 elsewhere
 //! ```
 //!
-//! Where rows are standardised a feature that is 1 in every row and never cut is the intercept; the
-//! published form, which `standardise=false` gives, has none. `Sigma` measures how often and how strongly a feature was seen, not how much it says; on dense
-//! data of equal variances the choice is chance by construction. It is meant for sparse text. Cost
-//! O(k + nnz) a row. Source: Wu, Hoi, Mei and Yu, TKDD 11 (2017), Algorithm 2.
+//! Where rows are standardised the intercept is a feature that is 1 in every row and is never
+//! truncated. The published form (`standardise=false`) has none. `Sigma` measures how often and how
+//! strongly a feature occurs, not how well it predicts. On dense data of equal variances the choice
+//! is therefore random; the method is meant for sparse text. Cost O(k + nnz) a row. Source: Wu, Hoi, Mei and Yu, TKDD 11 (2017), Algorithm 2.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ use crate::selection::Value;
 struct Sofs {
     w: Vec<f64>,
     sigma: Vec<f64>,
-    /// Weight and variance of the intercept.
+    /// The intercept and its variance.
     constant: Option<(f64, f64)>,
     support: Truncation,
     r: f64,
@@ -61,10 +61,10 @@ impl Rule for Sofs {
             *sigma /= 1.0 + *sigma / r;
         }
         let sigma = &self.sigma;
-        self.support.keep(x, &mut self.w, |j, _| -sigma[j]);
+        self.support.truncate(x, &mut self.w, |j, _| -sigma[j]);
     }
 
-    fn weights(&self) -> Vec<f64> {
+    fn coefficients(&self) -> Vec<f64> {
         self.w.clone()
     }
 

@@ -1,19 +1,18 @@
-//! What the streaming rivals share: a rule for one row, and the learner around it.
+//! What the streaming baselines share: a rule for one row, and the learner around it.
 //!
 //! ```text
-//! z = features and, for the squared loss, target in running deviations (`scale`)
+//! z = standardised features, and for the squared loss a standardised target (`scale`)
 //! margin f = w'z + b0;  slope g = weight * l'(f, y);  the rule moves w, b0 by g z, g
 //! weight = the sample weight over the mean weight so far, at most (p + 1) / (|z|^2 + 1)
 //! progressive loss = mean of l(f_t, y_t) before each update, in the units of the target
 //! regret = progressive loss - loss of the best k-sparse model in hindsight (squared loss)
 //! ```
 //!
-//! The papers' data are standardised, and so are rows here; `standardise=false` gives the rules the
-//! rows as they are. A row much longer than the `p` of a standardised one, or much heavier than the
-//! others, moves the model no further than a usual one does, so that a rare feature cannot make the
-//! squared loss diverge. A rule holds O(p) numbers and costs O(p) a row; with `standardise=false`
-//! O(nnz) where its shrinkage can be applied late. The `k` features kept are those of largest `|w|`;
-//! the others are taken to be at their means.
+//! The papers' data are standardised, and so are rows here; `standardise=false` leaves them as they
+//! are. A row with a norm or sample weight much larger than usual moves the model no further than a
+//! usual row, so that a rare feature cannot make the squared loss diverge. A rule holds O(p) numbers
+//! and costs O(p) a row; with `standardise=false` O(nnz) where its shrinkage can be applied late.
+//! The `k` features of largest `|w|` are kept; the others are assumed to be at their means.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -42,11 +41,12 @@ pub(crate) trait Rule: Send + Serialize + DeserializeOwned {
     /// `w'x + b0` with every late shrinkage applied to the features of `x`.
     fn margin(&mut self, x: Row<'_>) -> f64;
 
-    /// Learns from a row whose margin was `f`; `y` is a number, or -1 or 1.
+    /// Learns from a row with margin `f`; `y` is a number, or -1 or 1. `weight` is the row's weight
+    /// relative to the mean weight.
     fn learn(&mut self, x: Row<'_>, y: f64, weight: f64, f: f64);
 
-    /// The weights with every late shrinkage applied.
-    fn weights(&self) -> Vec<f64>;
+    /// The coefficients with every late shrinkage applied.
+    fn coefficients(&self) -> Vec<f64>;
 
     /// The intercept.
     fn intercept(&self) -> f64 {
@@ -56,10 +56,10 @@ pub(crate) trait Rule: Send + Serialize + DeserializeOwned {
     /// Every setting with its value.
     fn params(&self) -> Vec<(&'static str, Value)>;
 
-    /// The loss that the progressive mean is of.
+    /// The loss of the progressive mean.
     fn loss(&self) -> LossKind;
 
-    /// Whether a saved rule is one of so many features, so that no row can make it panic.
+    /// Whether a loaded rule can belong to so many features, so that no row makes it panic.
     fn sound(&self, features: usize) -> bool;
 }
 
@@ -80,8 +80,8 @@ pub(crate) struct Streaming<R> {
     bytes: u64,
     preset: &'static str,
     state: State<R>,
-    /// Room for a standardised row.
-    room: Vec<f64>,
+    /// Holds a standardised row.
+    buffer: Vec<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -90,45 +90,51 @@ struct State<R> {
     scale: Scale,
     target: Moment,
     rows: u64,
+    /// Sum of the sample weights.
     weight: f64,
-    /// Sum of the losses before each step, and the weight of the rows that they are of.
+    /// Weighted sum of the losses before each step, and the sum of the weights in it.
     loss: f64,
     scored: f64,
-    /// For the regret alone: what the best model in hindsight is taken from.
+    /// Only for the regret: the averages that give the best model in hindsight.
     hindsight: Option<RunningAverages>,
 }
 
 impl<R: Rule> State<R> {
-    /// The target's origin and unit: those of its own moments where it is standardised.
-    fn target_unit(&self) -> (f64, f64) {
-        match self.scale.runs() && self.rule.loss() == LossKind::Squared {
+    /// Mean and standard deviation of the target where it is standardised, otherwise 0 and 1.
+    fn target_mean_and_sd(&self) -> (f64, f64) {
+        match self.standardises_target() {
             true => (self.target.mean, self.target.variance.sqrt()),
             false => (0.0, 1.0),
         }
     }
 
-    fn learn(&mut self, row: Row<'_>, y: f64, weight: f64, room: &mut Vec<f64>) {
+    /// Whether the target is standardised too.
+    fn standardises_target(&self) -> bool {
+        self.scale.standardises() && self.rule.loss() == LossKind::Squared
+    }
+
+    fn learn(&mut self, row: Row<'_>, y: f64, weight: f64, buffer: &mut Vec<f64>) {
         let loss = self.rule.loss();
         self.rows += 1;
         self.weight += weight;
         let share = weight / self.weight;
-        let (z, most) = self.scale.pass(row, (weight, share), room);
+        let (z, most) = self.scale.add_row(row, (weight, share), buffer);
         let f = self.rule.margin(z);
-        // By the rows before: the target of this one must not help to predict it.
-        let (origin, unit) = self.target_unit();
-        let blind = self.rows == 1 && self.scale.runs() && loss == LossKind::Squared;
-        if !blind {
-            self.loss += weight * loss_at(loss, origin + unit * f, y).0;
+        // With the moments of earlier rows: the target of this row must not help to predict it. The
+        // first row has no earlier ones.
+        let (mean, sd) = self.target_mean_and_sd();
+        if self.rows > 1 || !self.standardises_target() {
+            self.loss += weight * loss_at(loss, mean + sd * f, y).0;
             self.scored += weight;
         }
         self.target.push(y, share);
-        let y = match self.scale.runs() && loss == LossKind::Squared {
-            true => self.target.standard(y),
+        let y = match self.standardises_target() {
+            true => self.target.standardise(y),
             false => y,
         };
-        // In the first row every z is 0 and in the second of one size: which features a rule would
-        // keep then is rounding.
-        if self.rows > 2 || !self.scale.runs() {
+        // In the first row every z is 0, and in the second all have one size: rounding would decide
+        // which features a rule keeps.
+        if self.rows > 2 || !self.scale.standardises() {
             let relative = share * self.rows as f64;
             self.rule.learn(z, y, relative.min(most), f);
         }
@@ -158,7 +164,7 @@ impl<R: Rule> Streaming<R> {
         preset: &'static str,
     ) -> Result<Self> {
         problem.check()?;
-        pinned::refuse(problem, R::NAME)?;
+        pinned::refuse_pins(problem, R::NAME)?;
         if problem.outputs() > 1 {
             return Err(Error::Unsupported(format!(
                 "{} works on numbers or two classes, the target has {}; use annealed-ridge",
@@ -185,15 +191,15 @@ impl<R: Rule> Streaming<R> {
         let (scale, target) = (Scale::new(p, spec.flag(&STANDARDISE)?), Moment::default());
         let (rows, weight, loss, scored) = (0, 0.0, 0.0, 0.0);
         let state = State { rule, scale, target, rows, weight, loss, scored, hindsight };
-        Ok(Self { problem: problem.clone(), k, bytes, preset, state, room: Vec::new() })
+        Ok(Self { problem: problem.clone(), k, bytes, preset, state, buffer: Vec::new() })
     }
 
     fn progressive(&self) -> Option<f64> {
         (self.state.scored > 0.0).then(|| self.state.loss / self.state.scored)
     }
 
-    /// Half the mean square of the best `k`-sparse model of the rows so far, as found by
-    /// annealed ridge: finding the very best is a search over all subsets.
+    /// Half the mean squared error of the best `k`-sparse model of the rows so far, found by annealed
+    /// ridge; the exact best needs a search over all subsets.
     fn hindsight_loss(&self) -> Result<Option<f64>> {
         let Some(averages) = &self.state.hindsight else { return Ok(None) };
         let gram = averages.gram()?;
@@ -203,10 +209,10 @@ impl<R: Rule> Streaming<R> {
         Ok(Some(0.5 * rss))
     }
 
-    /// Refuses rows that nothing can be learnt from, and numbers that are none any more.
+    /// An error where the target does not vary or a number is not finite.
     fn check(&self) -> Result<()> {
         let state = &self.state;
-        if state.rows > u64::from(!state.scale.runs()) && state.target.variance == 0.0 {
+        if state.rows > u64::from(!state.scale.standardises()) && state.target.variance == 0.0 {
             let value = state.target.mean;
             return Err(Error::Data(match self.problem.classes.as_slice() {
                 [no, yes] => {
@@ -216,7 +222,7 @@ impl<R: Rule> Streaming<R> {
                 _ => format!("the target has one value only ({value}); two or more are needed"),
             }));
         }
-        if let Some(j) = state.scale.lost() {
+        if let Some(j) = state.scale.first_not_finite() {
             let name = &self.problem.names[j];
             return Err(Error::Data(format!(
                 "the values of feature {name:?} are too large to be squared; scale it down"
@@ -226,18 +232,18 @@ impl<R: Rule> Streaming<R> {
             return Err(Error::Data("the target is too large to be squared; scale it down".into()));
         }
         if !state.loss.is_finite() || !state.weight.is_finite() {
-            return Err(diverged(R::NAME, state.scale.runs()));
+            return Err(diverged(R::NAME, state.scale.standardises()));
         }
         Ok(())
     }
 }
 
-/// A loss for a line of text.
+/// A loss as short text.
 fn short(loss: f64) -> String {
     if (1e-3..1e6).contains(&loss) { format!("{loss:.4}") } else { format!("{loss:.3e}") }
 }
 
-/// The error of a model whose numbers are none any more.
+/// The error of a model whose coefficients are not finite.
 fn diverged(name: &str, standardised: bool) -> Error {
     let what = if standardised { "" } else { ", or leave `standardise=false` out" };
     Error::Data(format!("the weights of {name} diverged; lower its step{what}"))
@@ -251,8 +257,8 @@ impl<R: Rule> RowLearner for Streaming<R> {
             return Err(Error::Data(format!("a row has {got} features, expected {want}")));
         }
         if !self.state.loss.is_finite() {
-            // A long stream is not read to its end for a model that is lost.
-            return Err(diverged(R::NAME, self.state.scale.runs()));
+            // A diverged model is reported before the end of a long stream.
+            return Err(diverged(R::NAME, self.state.scale.standardises()));
         }
         for (i, row) in rows.rows().enumerate() {
             let at = self.state.rows + i as u64;
@@ -267,39 +273,40 @@ impl<R: Rule> RowLearner for Streaming<R> {
         }
         for (i, row) in rows.rows().enumerate() {
             let (y, weight) = (margin(classes, rows.y()[i], 0), rows.weight()[i]);
-            self.state.learn(row, y, weight, &mut self.room);
+            self.state.learn(row, y, weight, &mut self.buffer);
         }
         Ok(())
     }
 
     fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
-        let (state, w) = (&self.state, self.state.rule.weights());
+        let (state, w) = (&self.state, self.state.rule.coefficients());
         let mut f = state.rule.intercept();
         for (j, w) in w.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-            if let Some((unit, origin)) = state.scale.unit(j) {
-                f += w * (x.get(j) - origin) / unit;
+            if let Some((sd, origin)) = state.scale.sd_and_origin(j) {
+                f += w * (x.get(j) - origin) / sd;
             }
         }
-        let (origin, unit) = state.target_unit();
-        out[0] = origin + unit * f;
+        let (mean, sd) = state.target_mean_and_sd();
+        out[0] = mean + sd * f;
         Ok(())
     }
 
     fn selection(&self) -> Result<Selection> {
         self.check()?;
         let state = &self.state;
-        let w = state.rule.weights();
+        let w = state.rule.coefficients();
         if w.iter().any(|w| !w.is_finite()) {
-            return Err(diverged(R::NAME, state.scale.runs()));
+            return Err(diverged(R::NAME, state.scale.standardises()));
         }
         let sizes: Vec<f64> = w.iter().map(|w| w.abs()).collect();
-        let (origin, unit) = state.target_unit();
-        let mut intercept = origin + unit * state.rule.intercept();
+        let (mean_y, sd_y) = state.target_mean_and_sd();
+        let mut intercept = mean_y + sd_y * state.rule.intercept();
         let mut selected = Vec::new();
         for j in largest(&sizes, self.k.min(w.len())) {
-            let Some((sd, at)) = state.scale.unit(j).filter(|_| w[j] != 0.0) else { continue };
-            let coefficient = unit * w[j] / sd;
-            intercept -= coefficient * at;
+            let scale = state.scale.sd_and_origin(j).filter(|_| w[j] != 0.0);
+            let Some((sd, origin)) = scale else { continue };
+            let coefficient = sd_y * w[j] / sd;
+            intercept -= coefficient * origin;
             selected.push(Selected {
                 id: FeatureId::new(j as u64),
                 name: self.problem.names[j].clone(),
@@ -308,7 +315,7 @@ impl<R: Rule> RowLearner for Streaming<R> {
                 order: selected.len(),
                 group: None,
                 coefficient: vec![coefficient],
-                score: unit * w[j].abs(),
+                score: sd_y * w[j].abs(),
                 p_value: None,
                 mean: state.scale.mean(j, state.weight),
                 missing: None,
@@ -321,7 +328,7 @@ impl<R: Rule> RowLearner for Streaming<R> {
         }
         let mut params = vec![("k", self.k.into()), ("preset", self.preset.into())];
         params.extend(state.rule.params());
-        params.push(("standardise", state.scale.runs().into()));
+        params.push(("standardise", state.scale.standardises().into()));
         params.push(("loss", state.rule.loss().name().into()));
         let loss = self.progressive();
         let mut metrics: Vec<(&'static str, Value)> = vec![("rows", state.rows.into())];
@@ -335,7 +342,7 @@ impl<R: Rule> RowLearner for Streaming<R> {
             params,
             selected,
             intercept: vec![intercept],
-            score_kind: match state.scale.runs() {
+            score_kind: match state.scale.standardises() {
                 true => "size of the weight a deviation of the feature",
                 false => "size of the weight",
             },
@@ -350,7 +357,7 @@ impl<R: Rule> RowLearner for Streaming<R> {
     }
 
     fn status(&self) -> Status {
-        let kept = self.state.rule.weights().iter().filter(|w| **w != 0.0).count().min(self.k);
+        let kept = self.state.rule.coefficients().iter().filter(|w| **w != 0.0).count().min(self.k);
         Status { kept, loss: self.progressive(), substitutions: 0, bytes: self.bytes }
     }
 
@@ -361,7 +368,7 @@ impl<R: Rule> RowLearner for Streaming<R> {
 }
 
 impl<R: Rule> Streaming<R> {
-    /// What the user should know: a rival promises nothing, so that it has learnt is looked at.
+    /// Warnings, among them one where the method has not learnt: a baseline guarantees nothing.
     fn warnings(&self, loss: Option<f64>) -> Vec<String> {
         let constant = self.state.constant_loss();
         let worse = loss.filter(|loss| *loss > constant * (1.0 + 1e-9));
@@ -375,10 +382,10 @@ impl<R: Rule> Streaming<R> {
             )
         };
         let mut warnings: Vec<String> = worse.map(say).into_iter().collect();
-        let (k, seen) = (self.k, self.problem.candidates());
-        if k > seen {
+        let (k, candidates) = (self.k, self.problem.candidates());
+        if k > candidates {
             let what = "features were seen; all are kept that can be";
-            warnings.push(format!("k is {k} but only {seen} {what}"));
+            warnings.push(format!("k is {k} but only {candidates} {what}"));
         }
         warnings
     }
@@ -395,7 +402,7 @@ impl<R: Rule> Snapshot for Streaming<R> {
         if !state.rule.sound(p) || !state.scale.sound(p) {
             return Err(Error::Snapshot("it has other features".into()));
         }
-        if state.scale.runs() != self.state.scale.runs() {
+        if state.scale.standardises() != self.state.scale.standardises() {
             return Err(Error::Snapshot("it was made with another `standardise`".into()));
         }
         if state.hindsight.is_some() != self.state.hindsight.is_some()

@@ -1,12 +1,12 @@
-//! Truncated gradient: every `every` rows small weights are drawn towards zero.
+//! Truncated gradient: every `every` rows small coefficients move towards zero.
 //!
 //! ```text
 //! w -= eta_t l'(f, y) x;   every K rows, with a = K eta_t lambda:
 //! w_j <- max(0, w_j - a) on [0, theta], min(0, w_j + a) on [-theta, 0], w_j beyond
 //! ```
 //!
-//! A weight within theta stays within theta while it only shrinks, so shrinkages add up and are
-//! applied when a row next touches the feature: O(nnz) a row, the same numbers as at once.
+//! A coefficient within theta stays there while it only shrinks. So shrinkages add up and are
+//! applied when a row next has the feature: O(nnz) a row, with the same numbers.
 //! Source: Langford, Li and Zhang, JMLR 10 (2009), equation 4 and section 3.3.
 
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ struct TruncatedGradient {
     lambda: f64,
     every: u64,
     theta: f64,
-    /// Sum of all shrinkages so far, and of those applied to each weight.
+    /// Sum of all shrinkage due so far, and of that already done on each coefficient.
     due: f64,
     done: Vec<f64>,
 }
@@ -41,7 +41,7 @@ impl TruncatedGradient {
         if w.abs() <= self.theta { soft(w, self.due - self.done[j]) } else { w }
     }
 
-    fn settle(&mut self, x: Row<'_>) {
+    fn apply_shrinkage(&mut self, x: Row<'_>) {
         x.each(|j, _| {
             self.gradient.w[j] = self.shrunk(j);
             self.done[j] = self.due;
@@ -53,7 +53,7 @@ impl Rule for TruncatedGradient {
     const NAME: &'static str = "truncated-gradient";
 
     fn margin(&mut self, x: Row<'_>) -> f64 {
-        self.settle(x);
+        self.apply_shrinkage(x);
         x.dot(&self.gradient.w) + self.gradient.b0
     }
 
@@ -65,7 +65,7 @@ impl Rule for TruncatedGradient {
         }
     }
 
-    fn weights(&self) -> Vec<f64> {
+    fn coefficients(&self) -> Vec<f64> {
         (0..self.gradient.w.len()).map(|j| self.shrunk(j)).collect()
     }
 

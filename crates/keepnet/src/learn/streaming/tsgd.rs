@@ -1,12 +1,12 @@
-//! Truncated stochastic gradient descent: a burn-in without truncation, then `k` weights a step.
+//! Truncated stochastic gradient descent: a burn-in, then truncation to `k` coefficients at each row.
 //!
 //! ```text
 //! t <= burn:  w -= eta_t l'(f, y) x
 //! t >  burn:  w <- H_k(w - eta_t l'(f, y) x)
 //! ```
 //!
-//! Fan, Gong, Li and Sun burn in by an offline fit of the first rows; here the burn-in is plain
-//! gradient descent, which needs no rows held. Its length decides the support, so it is a setting
+//! Fan, Gong, Li and Sun burn in by an offline fit of the first rows. Here the burn-in is plain
+//! gradient descent, which stores no rows. Its length decides the support, so it is a setting
 //! (default: as many rows as features). Cost O(nnz) a row, then O(k + nnz). Source: Fan, Gong, Li
 //! and Sun, AISTATS 2018 (burn-in and refinement); Langford, Li and Zhang 2009 (truncation).
 
@@ -41,15 +41,15 @@ impl Rule for Tsgd {
     fn learn(&mut self, x: Row<'_>, y: f64, weight: f64, f: f64) {
         self.gradient.step(x, y, weight, f);
         if self.gradient.t == self.burn + 1 {
-            // The first truncation looks at every weight, later ones at what can have changed.
+            // The first truncation examines every coefficient, later ones only those that changed.
             let all = self.gradient.w.clone();
-            self.support.keep(Row::F64(&all), &mut self.gradient.w, |_, w| w.abs());
+            self.support.truncate(Row::F64(&all), &mut self.gradient.w, |_, w| w.abs());
         } else if self.gradient.t > self.burn {
-            self.support.keep(x, &mut self.gradient.w, |_, w| w.abs());
+            self.support.truncate(x, &mut self.gradient.w, |_, w| w.abs());
         }
     }
 
-    fn weights(&self) -> Vec<f64> {
+    fn coefficients(&self) -> Vec<f64> {
         self.gradient.w.clone()
     }
 

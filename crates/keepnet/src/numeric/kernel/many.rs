@@ -1,11 +1,11 @@
 //! Several columns at once: their products with several vectors, and their sum.
 //!
-//! Twelve products are summed in registers at a time, `12 / G` columns by `G` vectors, each in
-//! one vector of four lanes: on a unit with sixteen registers the others hold the values, and
-//! twelve sums under way hide the latency of a multiply-add. (Nine for three vectors: four columns
-//! by three would need a register more than there are.) A product has the same digits
-//! whichever others share its pass and wherever a call ends, so long as each call but the last
-//! has a multiple of four rows.
+//! Twelve products are summed in registers at a time: `12 / G` columns by `G` vectors, each in one
+//! vector of four lanes. A unit with sixteen registers then has four left for the values, and
+//! twelve sums at once hide the latency of a multiply-add. (With three vectors it is nine products,
+//! as four columns by three vectors would need one register too many.) A product has the same
+//! digits whatever other products share its pass. It may be split over several calls if each call
+//! but the last has a multiple of four rows.
 
 use crate::numeric::simd::{Element, Vector, on_best};
 
@@ -72,7 +72,7 @@ fn strip<T: Element, const J: usize, const G: usize>(
     on_best!(s => {
         let rows = x[0].len();
         let count = rows / 4;
-        // Loops and no closures: one that is not inlined would lose the vector unit.
+        // Loops instead of closures: a closure that is not inlined would lose the vector unit.
         let mut xs: [&[[T; 4]]; J] = [&[]; J];
         for j in 0..J {
             xs[j] = &x[j].as_chunks::<4>().0[..count];
@@ -88,7 +88,7 @@ fn strip<T: Element, const J: usize, const G: usize>(
             }
         }
         for i in 0..count {
-            // The shorter side stays in registers while the longer goes past.
+            // The shorter side stays in registers while the longer one streams.
             if J < G {
                 let mut a = [s.splat(0.0); J];
                 for j in 0..J {

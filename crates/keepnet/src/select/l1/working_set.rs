@@ -10,7 +10,7 @@ use super::held::choose_slots;
 use super::{Columns, L1Params, Point, norm};
 use crate::data::block::FeatureId;
 use crate::error::{Error, Result};
-use crate::learn::averages::descent::walk as lambda_path;
+use crate::learn::averages::descent::lambda_path;
 
 /// Share of the largest lambda at which the search for more features ends.
 const LEAST: f64 = 1e-4;

@@ -1,21 +1,21 @@
-//! Means to twice the digits of an f64, so that an offset costs no digit of what varies about it.
+//! Means with twice the digits of an f64, so that a large offset costs no precision.
 //!
 //! ```text
 //! mean = high + low,  |low| <= ulp(high) / 2      d = (high' - high) + (low' - low)
 //! ```
 //!
-//! The difference of two means is what joins the moments of two sets of rows. At an offset of 1e12
-//! a mean in one f64 is off by 1e-4, and so would be every sum that it joins. The mean of equal
-//! values is that value, to the last digit.
+//! Adding the moments of two sets of rows needs the difference of their means. At an offset of 1e12
+//! a mean in one f64 is off by 1e-4, and the joint sums would be too. The mean of equal values is
+//! exactly that value.
 
 use serde::{Deserialize, Serialize};
 
-/// One mean a place.
+/// A list of means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Means {
     /// The nearest f64.
     pub(crate) high: Vec<f64>,
-    /// What is left.
+    /// The remainder.
     pub(crate) low: Vec<f64>,
 }
 
@@ -40,19 +40,19 @@ impl Means {
         means
     }
 
-    /// Places.
+    /// Number of means.
     pub(crate) fn len(&self) -> usize {
         self.high.len()
     }
 
-    /// Each mean less the other's.
+    /// Each mean minus the other's.
     pub(crate) fn minus(&self, other: &Self) -> Vec<f64> {
         let high = self.high.iter().zip(&other.high).map(|(a, b)| a - b);
         let low = self.low.iter().zip(&other.low).map(|(a, b)| a - b);
         high.zip(low).map(|(high, low)| high + low).collect()
     }
 
-    /// Each mean less a value.
+    /// Each mean minus a value.
     pub(crate) fn less(&self, shift: &[f64]) -> Vec<f64> {
         let parts = self.high.iter().zip(&self.low).zip(shift);
         parts.map(|((high, low), shift)| (high - shift) + low).collect()
@@ -65,7 +65,7 @@ impl Means {
         }
     }
 
-    /// Whether there are `n` finite means, as after a load.
+    /// Whether a loaded list has `n` finite means.
     pub(crate) fn sound(&self, n: usize) -> bool {
         self.high.len() == n
             && self.low.len() == n
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(d, [0.5]);
         mean.step(0.25, &d);
         assert_eq!(mean.less(&[1e12]), [0.375]);
-        // 1/3 does not fit beside 1e12; it is kept apart to full precision.
+        // 1e12 + 1/3 does not fit one f64; the low part has 1/3 to full precision.
         let third = Means::of(vec![1e12], vec![1.0 / 3.0]);
         assert_eq!(third.less(&[1e12]), [1.0 / 3.0]);
     }

@@ -1,64 +1,64 @@
-//! Least squares or logistic, whichever predicts rows set aside better.
+//! The choice between the squared and the logistic loss, by hold-out.
 //!
 //! ```text
-//! every fifth row is set aside; the latest 2,048 of them and up to 256 more are held, older ones
-//! are learnt from
-//! log-loss of a f + b on the rows held, a and b fitted to them, for either model;  the lesser wins
-//! the winner is fitted again with the rows held
+//! hold-out rows: every fifth row; the latest 2,048 and up to 256 more are stored, both models learn
+//! from older ones
+//! log-loss of a f + b on the hold-out rows, a and b fitted to them, for either model
+//! the loss with the smaller log-loss is chosen and fitted again with the hold-out rows
 //! ```
 //!
-//! Both are judged by models of the other rows; the two numbers `a, b` put least squares, whose
-//! margins are no log-odds, on the same footing. Rows count by their weights. Memory: two running
-//! averages, a third while the winner is fitted, and 2,304 rows.
+//! Both models are fitted without the hold-out rows. The margins of least squares are no log-odds;
+//! the two numbers `a, b` make them comparable. Rows count by their sample weights. Memory: two
+//! running averages, a third during the last fit, and 2,304 rows.
 
 use std::cell::OnceCell;
 
 use serde::{Deserialize, Serialize};
 
-use super::averaged::{Averaged, AveragedParams, check_aside, set_aside};
-use super::extract::Extract;
-use super::fit::{Fit, Held};
-use super::irls::{Working, sigmoid};
+use super::averaged::{Averaged, AveragedParams, check_holdout_rows, is_holdout_row};
+use super::irls::{Irls, sigmoid};
 use super::logistic::{Logistic, check_rows};
-use super::path::Choose;
-use super::running::check_target;
-use super::running::{GRID, RunningAverages};
-use super::sound::refuse_unless;
 use crate::data::row::{Row, RowBlock, RowProblem};
 use crate::error::Result;
 use crate::learn::RowLearner;
+use crate::learn::averages::extract::Extract;
+use crate::learn::averages::fit::{CachedFit, Fit};
+use crate::learn::averages::path::Choose;
+use crate::learn::averages::running::{GRID, RunningAverages, check_target};
+use crate::learn::averages::validity::refuse_unless;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
 use crate::select::Status;
 use crate::selection::Selection;
 
-/// Whole blocks of rows set aside that are held.
-const HELD: usize = 8;
+/// Largest number of full hold-out blocks that are stored.
+const BLOCKS: usize = 8;
 
-/// Two learners and the rows that judge them.
-pub(crate) struct Contest {
+/// Two learners and the hold-out rows that decide between them.
+pub(crate) struct LossChoice {
     squared: Averaged,
     logistic: Logistic,
-    aside: Aside,
-    verdict: OnceCell<Verdict>,
+    holdout: Holdout,
+    choice: OnceCell<Choice>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Aside {
+struct Holdout {
+    /// All rows so far, hold-out or not.
     rows: u64,
-    /// The latest blocks, oldest first; the last is under way.
+    /// The latest blocks of hold-out rows, oldest first; the last is unfinished.
     blocks: Vec<RowBlock>,
 }
 
-/// The winner, fitted to every row.
-struct Verdict {
+/// The chosen loss and its model, fitted to every row.
+struct Choice {
     logistic: bool,
     /// Log-loss of least squares and of the logistic model.
     losses: [f64; 2],
     fit: Fit,
 }
 
-impl Contest {
+impl LossChoice {
     pub(crate) fn new(
         problem: &RowProblem,
         params: AveragedParams,
@@ -72,9 +72,9 @@ impl Contest {
         let p = problem.features();
         budget.check(
             2 * Averaged::need(problem, &params)
-                + RunningAverages::bytes_for(p, 1, params.averages.half)
-                + Working::bytes_for(p)
-                + 8 * ((HELD + 1) * GRID * p) as u64,
+                + RunningAverages::bytes_for(p, 1, params.averages.f32_storage)
+                + Irls::bytes_for(p)
+                + 8 * ((BLOCKS + 1) * GRID * p) as u64,
             "two running averages",
         )?;
         let make =
@@ -82,17 +82,17 @@ impl Contest {
         let squared = make(problem.clone(), plain, first)?;
         let inner = Box::new(make(numbers, params, second)?);
         let logistic = Logistic::new(problem.clone(), inner, params.averages.forget);
-        let aside = Aside { rows: 0, blocks: Vec::new() };
-        Ok(Self { squared, logistic, aside, verdict: OnceCell::new() })
+        let holdout = Holdout { rows: 0, blocks: Vec::new() };
+        Ok(Self { squared, logistic, holdout, choice: OnceCell::new() })
     }
 
-    /// Log-loss of both models on the rows held, after calibration.
+    /// Log-loss of both models on the hold-out rows, after calibration.
     fn losses(&self) -> Result<[f64; 2]> {
         let learners: [&dyn RowLearner; 2] = [&self.squared, &self.logistic];
         let mut losses = [0.0; 2];
         for (learner, loss) in learners.into_iter().zip(&mut losses) {
             let (mut f, mut y, mut w) = (Vec::new(), Vec::new(), Vec::new());
-            for block in &self.aside.blocks {
+            for block in &self.holdout.blocks {
                 for row in block.rows() {
                     let mut out = [0.0];
                     learner.predict(row, &mut out)?;
@@ -106,17 +106,17 @@ impl Contest {
         Ok(losses)
     }
 
-    /// The learner that wins, least squares on a draw, fitted to all rows.
-    fn verdict(&self) -> Result<&Verdict> {
-        if let Some(verdict) = self.verdict.get() {
-            return Ok(verdict);
+    /// The chosen model, fitted to all rows; least squares where the losses are equal.
+    fn choice(&self) -> Result<&Choice> {
+        if let Some(choice) = self.choice.get() {
+            return Ok(choice);
         }
-        let held = self.aside.blocks.iter().map(RowBlock::len).sum::<usize>();
-        check_aside(held as u64, self.aside.rows)?;
+        let stored = self.holdout.blocks.iter().map(RowBlock::len).sum::<usize>();
+        check_holdout_rows(stored as u64, self.holdout.rows)?;
         let losses = self.losses()?;
         let logistic = losses[1] < losses[0];
-        let mut rows = RowBlock::new(self.aside.blocks[0].features(), held);
-        for block in &self.aside.blocks {
+        let mut rows = RowBlock::new(self.holdout.blocks[0].features(), stored);
+        for block in &self.holdout.blocks {
             for (i, row) in block.rows().enumerate() {
                 rows.push(row, block.y()[i], block.weight()[i])?;
             }
@@ -125,7 +125,7 @@ impl Contest {
             true => self.logistic.fit_with(Some(&rows))?,
             false => self.squared.fit_with(Some(&rows))?,
         };
-        Ok(self.verdict.get_or_init(|| Verdict { logistic, losses, fit }))
+        Ok(self.choice.get_or_init(|| Choice { logistic, losses, fit }))
     }
 }
 
@@ -137,23 +137,23 @@ fn calibrated_loss(f: &[f64], y: &[f64], weight: &[f64]) -> f64 {
     let mean = f.iter().zip(&share).map(|(f, w)| w * f).sum::<f64>();
     let square = f.iter().zip(&share).map(|(f, w)| w * (f - mean).powi(2)).sum::<f64>();
     let sd = square.sqrt().max(1e-300);
-    let unit: Vec<f64> = f.iter().map(|f| (f - mean) / sd).collect();
+    let z: Vec<f64> = f.iter().map(|f| (f - mean) / sd).collect();
     let loss = |a: f64, b: f64| {
-        let one = |((u, y), w): ((&f64, &f64), &f64)| {
-            let m = (a * u + b) * (2.0 * y - 1.0);
+        let one = |((z, y), w): ((&f64, &f64), &f64)| {
+            let m = (a * z + b) * (2.0 * y - 1.0);
             w * ((-m).max(0.0) + (-m.abs()).exp().ln_1p())
         };
-        unit.iter().zip(y).zip(&share).map(one).sum::<f64>()
+        z.iter().zip(y).zip(&share).map(one).sum::<f64>()
     };
     let (mut a, mut b) = (0.0, 0.0);
     for _ in 0..50 {
-        // A little of the identity keeps separable classes from running away.
+        // A small ridge keeps the steps finite where the classes are separable.
         let (mut ga, mut gb, mut haa, mut hab, mut hbb) = (1e-6 * a, 0.0, 1e-6, 0.0, 1e-6);
-        for ((u, y), w) in unit.iter().zip(y).zip(&share) {
-            let s = sigmoid(a * u + b);
+        for ((z, y), w) in z.iter().zip(y).zip(&share) {
+            let s = sigmoid(a * z + b);
             let (r, h) = (w * (s - y), w * s * (1.0 - s));
-            (ga, gb) = (ga + r * u, gb + r);
-            (haa, hab, hbb) = (haa + h * u * u, hab + h * u, hbb + h);
+            (ga, gb) = (ga + r * z, gb + r);
+            (haa, hab, hbb) = (haa + h * z * z, hab + h * z, hbb + h);
         }
         let det = haa * hbb - hab * hab;
         let (da, db) = ((hbb * ga - hab * gb) / det, (haa * gb - hab * ga) / det);
@@ -169,51 +169,52 @@ fn calibrated_loss(f: &[f64], y: &[f64], weight: &[f64]) -> f64 {
     loss(a, b)
 }
 
-impl RowLearner for Contest {
+impl RowLearner for LossChoice {
     fn learn_block(&mut self, rows: &RowBlock) -> Result<()> {
-        check_rows(rows, self.aside.rows)?;
-        let mut here = RowBlock::new(rows.features(), rows.len());
+        check_rows(rows, self.holdout.rows)?;
+        let mut train = RowBlock::new(rows.features(), rows.len());
         for (i, row) in rows.rows().enumerate() {
             let (y, weight) = (rows.y()[i], rows.weight()[i]);
-            let at = self.aside.rows + i as u64;
-            if !set_aside(at) {
-                here.push(row, y, weight)?;
+            let at = self.holdout.rows + i as u64;
+            if !is_holdout_row(at) {
+                train.push(row, y, weight)?;
                 continue;
             }
-            let blocks = &mut self.aside.blocks;
+            let blocks = &mut self.holdout.blocks;
             if blocks.last().is_none_or(|block| block.room() == 0) {
                 blocks.push(RowBlock::new(rows.features(), GRID));
             }
             if let Some(block) = blocks.last_mut() {
                 block.push(row, y, weight)?;
             }
-            // The oldest rows held have judged enough; in the order of rows, whatever the blocks.
-            if blocks.len() > HELD && blocks.last().is_some_and(|block| block.room() == 0) {
-                let old = blocks.remove(0);
-                for part in [&here, &old] {
+            // Both models learn from the oldest hold-out block. The order of rows does not depend
+            // on the blocks of the source.
+            if blocks.len() > BLOCKS && blocks.last().is_some_and(|block| block.room() == 0) {
+                let oldest = blocks.remove(0);
+                for part in [&train, &oldest] {
                     self.squared.learn_block(part)?;
                     self.logistic.learn_block(part)?;
                 }
-                here.reset(rows.len());
+                train.reset(rows.len());
             }
         }
-        self.squared.learn_block(&here)?;
-        self.logistic.learn_block(&here)?;
-        self.aside.rows += rows.len() as u64;
-        self.verdict.take();
+        self.squared.learn_block(&train)?;
+        self.logistic.learn_block(&train)?;
+        self.holdout.rows += rows.len() as u64;
+        self.choice.take();
         Ok(())
     }
 
     fn predict(&self, x: Row<'_>, out: &mut [f64]) -> Result<()> {
-        self.verdict()?.fit.model.predict(x, out);
+        self.choice()?.fit.model.predict(x, out);
         Ok(())
     }
 
     fn selection(&self) -> Result<Selection> {
-        let Verdict { logistic, losses, fit } = self.verdict()?;
+        let Choice { logistic, losses, fit } = self.choice()?;
         let mut selection = match logistic {
-            true => self.logistic.shown(fit, self.aside.rows),
-            false => self.squared.shown(fit, self.aside.rows),
+            true => self.logistic.selection_of(fit, self.holdout.rows),
+            false => self.squared.selection_of(fit, self.holdout.rows),
         };
         selection.metrics.push(("holdout_loss_squared", losses[0].into()));
         selection.metrics.push(("holdout_loss_logistic", losses[1].into()));
@@ -227,18 +228,18 @@ impl RowLearner for Contest {
 
     /// Both learners, and the rows set aside.
     fn memory(&self) -> u64 {
-        let aside = 8 * (HELD + 1) * GRID * self.logistic.features();
+        let aside = 8 * (BLOCKS + 1) * GRID * self.logistic.features();
         self.squared.memory() + self.logistic.memory() + aside as u64
     }
 }
 
-impl Snapshot for Contest {
+impl Snapshot for LossChoice {
     fn save(&self) -> Result<Vec<u8>> {
-        snapshot::encode(&(self.squared.save()?, self.logistic.save()?, &self.aside))
+        snapshot::encode(&(self.squared.save()?, self.logistic.save()?, &self.holdout))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let (squared, logistic, aside): (Vec<u8>, Vec<u8>, Aside) = snapshot::decode(state)?;
+        let (squared, logistic, holdout): (Vec<u8>, Vec<u8>, Holdout) = snapshot::decode(state)?;
         let p = self.logistic.features();
         let block = |block: &RowBlock| {
             let rows = block.y().iter().zip(block.weight());
@@ -247,14 +248,14 @@ impl Snapshot for Contest {
                 && block.limit() == GRID
                 && rows.into_iter().all(|(y, w)| check_target(2, *y, *w, 0).is_ok())
         };
-        let last = aside.blocks.len().saturating_sub(1);
-        let full = aside.blocks[..last].iter().all(|block| block.room() == 0);
-        let sound = aside.blocks.len() <= HELD + 1 && aside.rows < 1 << 60;
-        refuse_unless(sound && full && aside.blocks.iter().all(block))?;
+        let last = holdout.blocks.len().saturating_sub(1);
+        let full = holdout.blocks[..last].iter().all(|block| block.room() == 0);
+        let sound = holdout.blocks.len() <= BLOCKS + 1 && holdout.rows < 1 << 60;
+        refuse_unless(sound && full && holdout.blocks.iter().all(block))?;
         self.squared.restore(&squared)?;
         self.logistic.restore(&logistic)?;
-        self.aside = aside;
-        self.verdict.take();
+        self.holdout = holdout;
+        self.choice.take();
         Ok(())
     }
 }

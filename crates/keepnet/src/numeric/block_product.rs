@@ -4,31 +4,32 @@
 //! C <- decay_b C + X_b'X_b   for the waiting blocks b, in order;  X_b is rows x p, f32 or f64
 //! ```
 //!
-//! `X` lies in strips of [`Product::WIDTH`] features, each row after row. Six features by one
-//! strip are a tile: its sums stay in registers over all rows of a block, each in the order of
-//! the rows, and are then added to the triangle. So an entry has the same digits for any number
-//! of threads, any vector width and however many blocks are worked through together; blocks wait
-//! for each other only because the triangle then passes through the cache once for all of them.
-//! Cost `rows p (p + 1)` flops a block; memory [`Product::JOIN`] blocks and a panel a thread.
+//! `X` is stored in strips of [`Product::WIDTH`] features, each row after row. A tile is six
+//! features by one strip. Its sums stay in registers over all rows of a block, in the order of the
+//! rows, and are then added to the triangle. So an entry has the same digits for any number of
+//! threads, any vector width and any number of blocks multiplied together. Blocks wait for each
+//! other only so that the triangle passes through the cache once for all of them. Cost
+//! `rows p (p + 1)` flops a block; memory [`Product::JOIN`] blocks and a panel a thread.
 
 use rayon::prelude::*;
 
-use crate::numeric::kernel::Element;
-use crate::numeric::packed::start;
-use crate::numeric::row_loops;
+use super::kernel::Element;
+use super::packed::start;
+use super::row_loops;
 
-/// Features of the other side of a tile: twelve registers of sums with two of a strip.
+/// Features of the other side of a tile. With the two vectors of a strip it fills twelve registers.
 const SIDE: usize = 6;
-/// Most rows of the triangle that share a strip while it is in cache.
+/// Largest number of rows of the triangle that share a strip while it is in cache.
 const PANEL: usize = 192;
-/// Strips that a block passes before the next one: their part of the triangle stays in cache.
+/// Strips of a block before the next block follows: their part of the triangle stays in cache.
 const GROUP: usize = 4;
 
-/// Rows of the least panel; strips and sides divide it.
+/// Rows of the smallest panel; strips and sides divide it.
 const LEAST: usize = PANEL / 4;
 
-/// Rows of a panel. A long triangle comes from memory, and a high panel reads each strip less
-/// often; a small one stays in the outer cache, and a low panel leaves its blocks in the inner one.
+/// Rows of a panel. A large triangle comes from memory, and a high panel reads each strip less
+/// often. A small triangle stays in the outer cache, and a low panel keeps its blocks in the inner
+/// one.
 fn height(p: usize) -> usize {
     if p > 2000 { PANEL } else { LEAST }
 }
@@ -37,7 +38,7 @@ fn height(p: usize) -> usize {
 pub(crate) trait Product: Element + Default {
     /// Features of a strip: two vectors of 32 bytes.
     const WIDTH: usize;
-    /// Blocks that are worked through together.
+    /// Blocks that are multiplied together.
     const JOIN: usize;
 
     /// The nearest value of this width.
@@ -108,8 +109,8 @@ pub(crate) struct Strips<T> {
     x: Vec<T>,
 }
 
-/// Blocks that wait to be multiplied. Their buffers are used again: a fresh allocation a block
-/// would cost its page faults.
+/// Blocks that wait to be multiplied. Their buffers are reused, as a new allocation for each block
+/// would cost page faults.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue<T> {
     blocks: Vec<Strips<T>>,
@@ -129,7 +130,7 @@ impl Queues {
         self.narrow.used + self.wide.used == 0
     }
 
-    /// Adds what waits to the triangle `values` of `p` rows.
+    /// Adds the waiting blocks to the triangle `values` of `p` rows.
     pub(crate) fn settle<S: Product>(&mut self, p: usize, values: &mut [S]) {
         self.narrow.settle(p, values);
         self.wide.settle(p, values);
@@ -171,7 +172,7 @@ impl<T: Product> Queue<T> {
             rest = tail;
         }
         if rayon::current_num_threads() > 1 && panels.len() > 1 {
-            // The longest panels first, as the last one begun decides when all are done.
+            // The longest panels first: the panel that starts last decides when all are done.
             panels
                 .into_par_iter()
                 .rev()
@@ -227,7 +228,7 @@ fn strip_by_sides<T: Product, S: Product, const N: usize>(
             let sides = sides.chunks_exact(block.rows * SIDE);
             for (top, side) in rows.clone().step_by(SIDE).zip(sides) {
                 if top + SIDE > left {
-                    ask::<S, N>(top, left, rows, lines);
+                    prefetch::<S, N>(top, left, rows, lines);
                     let sums = tile::<T, N>(side.as_chunks::<SIDE>().0, strip);
                     add(&sums, block.decay, top, left, rows, lines);
                 }
@@ -236,7 +237,7 @@ fn strip_by_sides<T: Product, S: Product, const N: usize>(
     );
 }
 
-/// The features of a panel again, in strips of [`SIDE`].
+/// Copies the features of a panel into strips of [`SIDE`].
 fn gather<T: Product, const N: usize>(
     blocks: &[Strips<T>],
     from: usize,
@@ -277,10 +278,10 @@ fn tile<T: Product, const N: usize>(side: &[[T; SIDE]], strip: &[[T; N]]) -> [[T
     sums
 }
 
-/// Asks for the part of the triangle that [`add`] will change, so that it comes nearer while the
-/// tile is summed. Of a row that begins anywhere, three cache lines may be touched.
+/// Prefetches the part of the triangle that [`add`] will change, while the tile is summed. A part of
+/// a row may touch three cache lines.
 #[inline(always)]
-fn ask<S: Product, const N: usize>(
+fn prefetch<S: Product, const N: usize>(
     top: usize,
     left: usize,
     rows: &std::ops::Range<usize>,
@@ -289,7 +290,7 @@ fn ask<S: Product, const N: usize>(
     let mut at = start(top) - start(rows.start) + left;
     for i in 0..SIDE {
         if let Some(line) = lines.get(at..at + N) {
-            [0, N / 2, N - 1].iter().for_each(|place| row_loops::ask(&line[*place]));
+            [0, N / 2, N - 1].iter().for_each(|place| row_loops::prefetch(&line[*place]));
         }
         at += top + i + 1;
     }
@@ -305,7 +306,7 @@ fn add<T: Product, S: Product, const N: usize>(
     rows: &std::ops::Range<usize>,
     lines: &mut [S],
 ) {
-    // Within the triangle the loop has no branch, so that the sums need not leave the registers.
+    // Inside the triangle the loop has no branch, so that the sums stay in registers.
     if top + SIDE <= rows.end && left + N <= top + 1 {
         let mut at = start(top) - start(rows.start) + left;
         for i in 0..SIDE {

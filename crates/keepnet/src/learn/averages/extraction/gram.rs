@@ -1,9 +1,9 @@
-//! The standardised problem that every extraction starts from, and the way back.
+//! The standardised problem that every extraction starts from, and the model on the original scale.
 //!
 //! ```text
 //! sd_j = sqrt(C_jj / W)    d_j = 1 / sd_j    S = D (C / W) D, unit diagonal    s = D c / W
 //! RSS / W of b = syy - 2 s'b + b'S b;  after least squares on A: syy - s_A'b_A
-//! back: b_raw = D b / 1,  b0 = mu_y - b_raw'mu_x
+//! original scale: b_raw = D b,  b0 = mu_y - b_raw'mu_x
 //! ```
 //!
 //! Features that do not vary are left out, so that `S` has no zero row. Memory `8 p^2` bytes.
@@ -12,16 +12,16 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{self, factor};
 use faer::{Mat, Par};
 
-use super::moments::Moments;
-use super::running::RunningAverages;
 use crate::error::{Error, Result};
+use crate::learn::averages::moments::Moments;
+use crate::learn::averages::running::RunningAverages;
 
-/// Added to the diagonal of a least-squares system, so that equal features do not stop it.
+/// Added to the diagonal of a least-squares system, so that equal features do not make it fail.
 pub(crate) const JITTER: f64 = 1e-10;
 /// Error of a correlation from products in f32, and from products in f64.
 pub(crate) const F32: f64 = 1e-7;
 const F64: f64 = 1e-13;
-/// Steps that take the jitter out of a least-squares solution, at most.
+/// Largest number of steps that remove the jitter from a least-squares solution.
 const REFINE: usize = 20;
 
 /// A standardised Gram with its right-hand sides.
@@ -46,8 +46,8 @@ pub struct Gram {
     /// Error of an entry of `s`, as block products in f32 or f64 leave it.
     pub(crate) rounding: f64,
     /// Whether the averages are stored in f32.
-    pub(crate) half: bool,
-    /// The ridge of generalised cross-validation, once it was asked for.
+    pub(crate) f32_storage: bool,
+    /// The ridge of generalised cross-validation, once computed.
     pub(crate) ridge: std::sync::OnceLock<f64>,
 }
 
@@ -56,8 +56,8 @@ pub struct Gram {
 pub struct Model {
     /// Features, ascending.
     pub index: Vec<u32>,
-    /// For each output a weight a feature.
-    pub weight: Vec<Vec<f64>>,
+    /// For each output, a coefficient a feature.
+    pub coefficient: Vec<Vec<f64>>,
     /// One an output.
     pub intercept: Vec<f64>,
 }
@@ -65,8 +65,8 @@ pub struct Model {
 impl Model {
     /// The margins of one row.
     pub fn predict(&self, x: crate::data::row::Row<'_>, out: &mut [f64]) {
-        for ((out, weight), b0) in out.iter_mut().zip(&self.weight).zip(&self.intercept) {
-            let dot: f64 = self.index.iter().zip(weight).map(|(j, b)| b * x.get(*j as usize)).sum();
+        for ((out, b), b0) in out.iter_mut().zip(&self.coefficient).zip(&self.intercept) {
+            let dot: f64 = self.index.iter().zip(b).map(|(j, b)| b * x.get(*j as usize)).sum();
             *out = b0 + dot;
         }
     }
@@ -83,7 +83,7 @@ impl RunningAverages {
     pub fn error_of(&self, model: &Model) -> Vec<f64> {
         let m = self.settled();
         let error = |output: usize| {
-            let b = &model.weight[output];
+            let b = &model.coefficient[output];
             let dot = |v: &[f64]| -> f64 {
                 model.index.iter().zip(b).map(|(i, b)| b * v[*i as usize]).sum()
             };
@@ -94,12 +94,12 @@ impl RunningAverages {
         (0..m.yy.len()).map(error).collect()
     }
 
-    /// The same summed over outputs, and how far rounding may put it from another way to it: by the
-    /// size of the terms that cancel.
+    /// The same summed over outputs, and by how much rounding may change it, from the size of the
+    /// terms that cancel.
     pub(crate) fn error_and_slack(&self, model: &Model) -> (f64, f64) {
         let m = self.settled();
         let slack = |output: usize| {
-            let b = model.index.iter().zip(&model.weight[output]);
+            let b = model.index.iter().zip(&model.coefficient[output]);
             let (mut size, mut offset) = (0.0, model.intercept[output].abs());
             for (j, b) in b {
                 let j = *j as usize;
@@ -121,7 +121,7 @@ impl RunningAverages {
         index.sort_unstable();
         index.dedup();
         let of = |model: &Model, output: usize, j: &u32| {
-            model.index.binary_search(j).map_or(0.0, |at| model.weight[output][at])
+            model.index.binary_search(j).map_or(0.0, |at| model.coefficient[output][at])
         };
         let one = |output: usize| {
             let d: Vec<f64> = index.iter().map(|j| of(a, output, j) - of(b, output, j)).collect();
@@ -148,36 +148,35 @@ impl Gram {
         let p = m.mean_x.len();
         let sd_all: Vec<f64> =
             (0..p).map(|j| (m.xx.get(j, j).max(0.0) / m.weight).sqrt()).collect();
-        let known = |v: &f64| v.is_finite();
-        let sums = m.xy.iter().flatten().chain(&m.yy).chain(&sd_all);
-        if !sums.copied().all(|v| known(&v)) {
+        let mut sums = m.xy.iter().flatten().chain(&m.yy).chain(&sd_all);
+        if !sums.all(|v| v.is_finite()) {
             return Err(Error::Data(
                 "the sums of products are beyond the largest number; scale the columns, the target \
                  or the sample weights down, and leave storage=f32 out"
                     .into(),
             ));
         }
-        // Equal values leave no variance at all, whatever they are; squares of less are no numbers.
-        let live: Vec<usize> = (0..p).filter(|j| sd_all[*j] > 1e-150).collect();
-        if live.is_empty() {
+        // Equal values have a variance of exactly 0. Below 1e-150 a square underflows.
+        let varying: Vec<usize> = (0..p).filter(|j| sd_all[*j] > 1e-150).collect();
+        if varying.is_empty() {
             return Err(Error::Data("no feature varies in the rows so far".into()));
         }
-        let d: Vec<f64> = live.iter().map(|j| 1.0 / sd_all[*j]).collect();
-        let s = correlations(m, &live, &d);
+        let d: Vec<f64> = varying.iter().map(|j| 1.0 / sd_all[*j]).collect();
+        let s = correlations(m, &varying, &d);
         let scale = |xy: &Vec<f64>| -> Vec<f64> {
-            live.iter().zip(&d).map(|(j, d)| xy[*j] * d / m.weight).collect()
+            varying.iter().zip(&d).map(|(j, d)| xy[*j] * d / m.weight).collect()
         };
         Ok(Self {
             s,
             xy: m.xy.iter().map(scale).collect(),
             yy: m.yy.iter().map(|v| v.max(0.0) / m.weight).collect(),
             n: m.weight * m.weight / m.weight2,
-            sd: live.iter().map(|j| sd_all[*j]).collect(),
-            mean: live.iter().map(|j| m.mean_x.high[*j]).collect(),
-            index: live.into_iter().map(|j| j as u32).collect(),
+            sd: varying.iter().map(|j| sd_all[*j]).collect(),
+            mean: varying.iter().map(|j| m.mean_x.high[*j]).collect(),
+            index: varying.into_iter().map(|j| j as u32).collect(),
             mean_y: m.mean_y.high.clone(),
-            rounding: if m.narrow { F32 } else { F64 },
-            half: m.xx.half(),
+            rounding: if m.f32_products { F32 } else { F64 },
+            f32_storage: m.xx.is_f32(),
             ridge: std::sync::OnceLock::new(),
         })
     }
@@ -188,13 +187,18 @@ impl Gram {
         self.index.len()
     }
 
+    /// Standard deviation of the first output; positive, so that it can divide.
+    pub(crate) fn sd_y(&self) -> f64 {
+        self.yy[0].sqrt().max(f64::MIN_POSITIVE)
+    }
+
     /// Column `j` of `S`.
     #[must_use]
     pub fn column(&self, j: usize) -> &[f64] {
         self.s.col_as_slice(j)
     }
 
-    /// Rows that are no copy of an earlier one, with either sign, as far as their products tell.
+    /// Features that are no copy of an earlier one, with either sign, up to rounding.
     pub(crate) fn distinct(&self) -> Vec<usize> {
         let copy = |j: usize| self.column(j)[..j].iter().any(|s| 1.0 - s.abs() <= self.rounding);
         (0..self.p()).filter(|j| !copy(*j)).collect()
@@ -212,7 +216,7 @@ impl Gram {
         Ok(least_squares(&s, &xy)?.0)
     }
 
-    /// `RSS / W` of standardised weights `b` on the rows `set`, summed over outputs.
+    /// `RSS / W` of standardised coefficients `b` on the rows `set`, summed over outputs.
     #[must_use]
     pub fn rss(&self, set: &[usize], b: &[Vec<f64>]) -> f64 {
         let one = |output: usize| {
@@ -228,12 +232,12 @@ impl Gram {
         (0..self.yy.len()).map(one).sum()
     }
 
-    /// The model of standardised weights `b` on the rows `set`, on the original scale.
+    /// The model of standardised coefficients `b` on the rows `set`, on the original scale.
     #[must_use]
     pub fn model(&self, set: &[usize], b: &[Vec<f64>]) -> Model {
         let mut order: Vec<usize> = (0..set.len()).collect();
         order.sort_by_key(|at| self.index[set[*at]]);
-        let weight: Vec<Vec<f64>> =
+        let coefficient: Vec<Vec<f64>> =
             b.iter().map(|b| order.iter().map(|at| b[*at] / self.sd[set[*at]]).collect()).collect();
         let offset = |(w, mean): (&Vec<f64>, &f64)| {
             let dot: f64 = order.iter().zip(w).map(|(at, w)| w * self.mean[set[*at]]).sum();
@@ -241,23 +245,23 @@ impl Gram {
         };
         Model {
             index: order.iter().map(|at| self.index[set[*at]]).collect(),
-            intercept: weight.iter().zip(&self.mean_y).map(offset).collect(),
-            weight,
+            intercept: coefficient.iter().zip(&self.mean_y).map(offset).collect(),
+            coefficient,
         }
     }
 }
 
 /// `S` of the features that vary: both triangles, written tile by tile.
-fn correlations(m: &Moments, live: &[usize], d: &[f64]) -> Mat<f64> {
+fn correlations(m: &Moments, varying: &[usize], d: &[f64]) -> Mat<f64> {
     const SIDE: usize = 64;
-    let p = live.len();
+    let p = varying.len();
     let mut s = Mat::<f64>::zeros(p, p);
     for top in (0..p).step_by(SIDE) {
         for left in (0..=top).step_by(SIDE) {
             for i in top..p.min(top + SIDE) {
                 let scale = d[i] / m.weight;
                 for j in left..(left + SIDE).min(i) {
-                    let v = m.xx.get(live[i], live[j]) * scale * d[j];
+                    let v = m.xx.get(varying[i], varying[j]) * scale * d[j];
                     s[(i, j)] = v;
                     s[(j, i)] = v;
                 }
@@ -282,10 +286,9 @@ pub(crate) fn gather(s: &Mat<f64>, keep: &[usize]) -> Mat<f64> {
 
 /// Solves `(S + ridge I) b = xy` for every output; `fresh` makes `S`, of unit diagonal.
 ///
-/// Block products in f32 leave an error of some 1e-7 in `S`, which can turn a singular matrix
-/// into an indefinite one; where the factorisation fails the diagonal is raised past that error,
-/// to at most 1e-5 more, before giving up. A failed factorisation leaves nothing of its matrix, so
-/// each begins with a fresh one.
+/// Block products in f32 leave an error of some 1e-7 in `S`, which can make a singular matrix
+/// indefinite. Where the factorisation fails, the diagonal is raised beyond that error, by at most
+/// 1e-5. A failed factorisation destroys its matrix, so each attempt starts with a fresh one.
 pub(crate) fn solve(
     fresh: impl Fn() -> Mat<f64>,
     xy: &[Vec<f64>],
@@ -294,18 +297,18 @@ pub(crate) fn solve(
     Ok(factorise(fresh, xy, ridge)?.0)
 }
 
-/// The same with the Cholesky factor.
+/// The solution of [`solve`] with the Cholesky factor.
 fn factorise(
     fresh: impl Fn() -> Mat<f64>,
     xy: &[Vec<f64>],
     ridge: f64,
 ) -> Result<(Vec<Vec<f64>>, Mat<f64>)> {
-    for more in [0.0, 1e-7, 1e-6, 1e-5] {
+    for extra in [0.0, 1e-7, 1e-6, 1e-5] {
         let mut s = fresh();
         let p = s.nrows();
         let scratch = factor::cholesky_in_place_scratch::<f64>(p, Par::Seq, faer::Spec::default());
         let mut memory = MemBuffer::new(scratch);
-        (0..p).for_each(|j| s[(j, j)] = 1.0 + ridge + more);
+        (0..p).for_each(|j| s[(j, j)] = 1.0 + ridge + extra);
         let stack = MemStack::new(&mut memory);
         let plain = factor::LltRegularization::default();
         let done =
@@ -326,34 +329,34 @@ fn factorise(
 
 /// Solves `S b = xy` for every output, and the Cholesky factor of `S + jitter I`.
 ///
-/// The jitter lets equal features pass; it is then taken out again by steps `b += (S + jitter I)^-1
-/// (xy - S b)`, each of which divides its share of the error by `1 + lambda / jitter`. Where `S` is
-/// singular they go to the shortest solution. A step that does not halve what is left is the last.
+/// The jitter makes equal features solvable. Steps `b += (S + jitter I)^-1 (xy - S b)` then remove
+/// it: each divides the error along an eigenvector by `1 + lambda / jitter`. Where `S` is singular
+/// they converge to the shortest solution. They end when a step does not halve the residual.
 pub(crate) fn least_squares(s: &Mat<f64>, xy: &[Vec<f64>]) -> Result<(Vec<Vec<f64>>, Mat<f64>)> {
     let (mut b, factor) = factorise(|| s.clone(), xy, JITTER)?;
     let mut memory =
         MemBuffer::new(llt::solve::solve_in_place_scratch::<f64>(s.nrows(), 1, Par::Seq));
     for (b, xy) in b.iter_mut().zip(xy) {
-        let left = |b: &[f64]| -> Vec<f64> {
-            let mut left = xy.clone();
+        let residual_of = |b: &[f64]| -> Vec<f64> {
+            let mut residual = xy.clone();
             for (j, b) in b.iter().enumerate() {
-                crate::numeric::kernel::axpy(-b, s.col_as_slice(j), &mut left);
+                crate::numeric::kernel::axpy(-b, s.col_as_slice(j), &mut residual);
             }
-            left
+            residual
         };
-        let size = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
-        let mut now = left(b);
+        let square = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
+        let mut residual = residual_of(b);
         for _ in 0..REFINE {
-            let mut step = Mat::from_fn(now.len(), 1, |i, _| now[i]);
+            let mut step = Mat::from_fn(residual.len(), 1, |i, _| residual[i]);
             let stack = MemStack::new(&mut memory);
             llt::solve::solve_in_place(factor.as_ref(), step.as_mut(), Par::Seq, stack);
             let next: Vec<f64> = b.iter().zip(step.col_as_slice(0)).map(|(b, d)| b + d).collect();
-            let after = left(&next);
-            let halved = size(&after) <= 0.25 * size(&now);
+            let next_residual = residual_of(&next);
+            let halved = square(&next_residual) <= 0.25 * square(&residual);
             if !halved {
                 break;
             }
-            (*b, now) = (next, after);
+            (*b, residual) = (next, next_residual);
         }
     }
     Ok((b, factor))
@@ -394,8 +397,8 @@ mod tests {
 
     #[test]
     fn a_matrix_that_rounding_made_indefinite_is_solved_with_a_raised_diagonal() {
-        // Two copies whose correlation came out above 1, as f32 products can leave it: the shares
-        // of 1.2 are 0.6 each to the error of the products, not 1.2 each.
+        // Two copies whose correlation is above 1, as f32 products can leave it. They share 1.2, so
+        // each coefficient is 0.6 up to the error of the products, not 1.2.
         for p in [2, 40] {
             let entry = |i: usize, j: usize| match (i, j) {
                 (0, 1) | (1, 0) => 1.0 + 3e-7,

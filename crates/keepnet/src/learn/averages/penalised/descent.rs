@@ -1,59 +1,58 @@
-//! Coordinate descent on a standardised Gram, and the walk down lambda to `k` features.
+//! Coordinate descent on a standardised Gram, and the path down lambda to `k` features.
 //!
 //! ```text
 //! g = s - S b;  for each j:  z = g_j + b_j;  b_j <- minimiser(z, lambda w_j);  g -= delta S_j
 //! ```
 //!
-//! One sweep over all features, then sweeps over the non-zero ones alone until they rest, and so
-//! on until a full sweep changes nothing. Sweeps over the non-zero set work on its own small
-//! Gram, so they cost `|A|^2` and not `|A| p`. Weights are in units of sd(y), so one tolerance
-//! fits every target.
+//! One sweep over all features is followed by sweeps over the non-zero ones until they converge, and
+//! so on until a full sweep changes nothing. Sweeps over the non-zero set work on its own small
+//! Gram, so they cost `|A|^2` and not `|A| p`. Coefficients are in units of sd(y), so one tolerance
+//! suits every target.
 //!
-//! Of columns that are copies of each other only the first takes part: the others would stand at
-//! lambda exactly, and rounding would say which of them enter. With an L2 part copies share a
-//! weight, so all take part.
+//! Of columns that are copies of each other only the first is a candidate. The slopes of the others
+//! equal lambda exactly, and rounding would decide which of them enter. With an L2 penalty copies
+//! share a coefficient, so all are candidates.
 //!
-//! To reach `k` features: lambda falls from `max |s_j| / w_j` by `1e-3^(1/49)` a step, warm, until
-//! at least `k` weights are not zero; then at most 12 bisections from the sparser side; the `k`
-//! largest weights of the smallest model with at least `k` are kept. Source: Friedman, Hastie and
-//! Tibshirani 2010 (covariance updates); the search is this project's.
+//! The path to `k` features: lambda falls from `max |s_j| / w_j` by `1e-3^(1/49)` a step, with warm
+//! starts, until at least `k` coefficients are not zero. Then at most 12 bisections follow from the
+//! sparser side. The `k` largest coefficients of the smallest model with at least `k` are kept.
+//! Source: Friedman, Hastie and Tibshirani 2010 (covariance updates); the search is this project's.
 
 use std::sync::Arc;
 
-use super::gram::{Gram, largest};
 use super::penalty::Penalty;
+use crate::learn::averages::gram::{Gram, largest};
 use crate::numeric::kernel;
 
-/// Largest change of a weight, in sd(y), at which a walk along lambda moves on.
+/// Largest change of a coefficient, in sd(y), at which a path goes to the next lambda.
 pub(crate) const LOOSE: f64 = 1e-5;
-/// The same where the weights themselves are asked for.
+/// The same where the coefficients themselves are the result.
 pub(crate) const TIGHT: f64 = 1e-10;
-/// Sweeps after which a solve gives up on a resting point, large and small ones together; a guard,
-/// not a setting.
+/// Largest number of sweeps of a solve, full and partial together; a guard against endless loops.
 const SWEEPS: usize = 100_000;
 const BISECTIONS: usize = 12;
 const STEPS: usize = 200;
 
-/// A solve under way: weights and residual correlations, in units of sd(y).
+/// The state of a solve: coefficients and residual correlations, in units of sd(y).
 #[derive(Clone)]
 pub(crate) struct Descent<'a> {
     gram: &'a Gram,
     penalty: Penalty,
-    /// A factor on lambda a feature; empty is 1.
+    /// The factor on lambda of each feature; empty means 1.
     factor: Vec<f64>,
-    /// Features that may have a weight; shared with the copies of a walk.
-    takes_part: Arc<[usize]>,
+    /// Features that may enter; shared by the clones that a path makes.
+    candidates: Arc<[usize]>,
     pub(crate) b: Vec<f64>,
     g: Vec<f64>,
-    unit: f64,
+    sd_y: f64,
 }
 
 impl<'a> Descent<'a> {
     /// Starts at zero on the first output.
     pub(crate) fn new(gram: &'a Gram, penalty: Penalty, factor: Vec<f64>) -> Self {
-        let unit = gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
-        let g = gram.xy[0].iter().map(|v| v / unit).collect();
-        let takes_part = match penalty.l2 > 0.0 {
+        let sd_y = gram.sd_y();
+        let g = gram.xy[0].iter().map(|v| v / sd_y).collect();
+        let candidates: Vec<usize> = match penalty.l2 > 0.0 {
             true => (0..gram.p()).collect(),
             false => gram.distinct(),
         };
@@ -61,10 +60,10 @@ impl<'a> Descent<'a> {
             gram,
             penalty,
             factor,
-            takes_part: takes_part.into(),
+            candidates: candidates.into(),
             b: vec![0.0; gram.p()],
             g,
-            unit,
+            sd_y,
         }
     }
 
@@ -72,38 +71,38 @@ impl<'a> Descent<'a> {
         self.factor.get(j).map_or(lambda, |w| w * lambda)
     }
 
-    /// The smallest lambda, in sd(y), at which every weight is zero; only at the start.
+    /// The smallest lambda, in sd(y), at which every coefficient is zero; valid only at the start.
     pub(crate) fn lambda_max(&self) -> f64 {
         let ratio = |(j, g): (usize, &f64)| g.abs() / self.lambda_of(j, 1.0);
         self.g.iter().enumerate().map(ratio).fold(0.0, f64::max)
     }
 
-    /// Features with a weight.
+    /// Features whose coefficient is not zero.
     pub(crate) fn support(&self) -> Vec<usize> {
         (0..self.b.len()).filter(|j| self.b[*j] != 0.0).collect()
     }
 
-    /// The weights on the scale of the target.
-    pub(crate) fn weights(&self) -> Vec<f64> {
-        self.b.iter().map(|b| b * self.unit).collect()
+    /// The coefficients on the scale of the target.
+    pub(crate) fn coefficients(&self) -> Vec<f64> {
+        self.b.iter().map(|b| b * self.sd_y).collect()
     }
 
-    /// Goes to the resting point at `lambda`, given in sd(y).
+    /// Converges to the minimum at `lambda`, given in sd(y).
     pub(crate) fn solve(&mut self, lambda: f64, tolerance: f64) {
-        let mut left = SWEEPS;
-        while left > 0 {
+        let mut sweeps = SWEEPS;
+        while sweeps > 0 {
             if self.sweep(lambda) < tolerance {
                 return;
             }
-            left -= 1;
-            left -= self.rest(lambda, tolerance, left);
+            sweeps -= 1;
+            sweeps -= self.sweep_support(lambda, tolerance, sweeps);
         }
     }
 
-    /// One sweep over every feature; the largest change.
+    /// One sweep over every candidate; returns the largest change.
     fn sweep(&mut self, lambda: f64) -> f64 {
         let mut most: f64 = 0.0;
-        for &j in &*Arc::clone(&self.takes_part) {
+        for &j in &*Arc::clone(&self.candidates) {
             let next = self.penalty.minimiser(self.g[j] + self.b[j], self.lambda_of(j, lambda));
             let change = next - self.b[j];
             if change != 0.0 {
@@ -115,8 +114,9 @@ impl<'a> Descent<'a> {
         most
     }
 
-    /// Sweeps over the non-zero weights until they rest, at most `limit`; how many.
-    fn rest(&mut self, lambda: f64, tolerance: f64, limit: usize) -> usize {
+    /// Sweeps over the non-zero coefficients until they converge, at most `limit` times; returns
+    /// the number of sweeps.
+    fn sweep_support(&mut self, lambda: f64, tolerance: f64, limit: usize) -> usize {
         let set = self.support();
         let m = set.len();
         let mut s = Vec::with_capacity(m * m);
@@ -160,30 +160,30 @@ pub(crate) fn ratio() -> f64 {
     1e-3f64.powf(1.0 / 49.0)
 }
 
-/// The places of `k` features, ascending: the walk of the module's head with any solver.
-pub(crate) fn walk_to<S: Clone>(
+/// The places of `k` features, ascending, by the path to `k` with any solver.
+pub(crate) fn path_to_size<S: Clone>(
     start: S,
     lambda_max: f64,
     k: usize,
     solve: impl Fn(&mut S, f64),
-    weights: impl Fn(&S) -> &[f64],
+    coefficients: impl Fn(&S) -> &[f64],
 ) -> Vec<usize> {
-    let best = walk(start, (lambda_max, 0.0), k, solve, &weights).0;
-    let b = weights(&best);
+    let best = lambda_path(start, (lambda_max, 0.0), k, solve, &coefficients).0;
+    let b = coefficients(&best);
     let sizes: Vec<f64> = b.iter().map(|b| b.abs()).collect();
     largest(&sizes, k).into_iter().filter(|j| b[*j] != 0.0).collect()
 }
 
-/// The smallest model found with at least `k` weights, and its lambda; the one at `least` or
-/// below where none has as many.
-pub(crate) fn walk<S: Clone>(
+/// The smallest model found with at least `k` coefficients, and its lambda; the first model below
+/// `least` where none has as many.
+pub(crate) fn lambda_path<S: Clone>(
     start: S,
     (lambda_max, least): (f64, f64),
     k: usize,
     solve: impl Fn(&mut S, f64),
-    weights: impl Fn(&S) -> &[f64],
+    coefficients: impl Fn(&S) -> &[f64],
 ) -> (S, f64) {
-    let count = |state: &S| weights(state).iter().filter(|b| **b != 0.0).count();
+    let count = |state: &S| coefficients(state).iter().filter(|b| **b != 0.0).count();
     let (mut now, mut sparser) = (start.clone(), start);
     let (mut high, mut low) = (lambda_max, lambda_max);
     for _ in 0..STEPS {
@@ -216,20 +216,20 @@ pub(crate) fn walk<S: Clone>(
     best
 }
 
-/// Features in the order in which a walk down lambda first gives them a weight, at most `most`.
+/// Features in order of entry on the path down lambda, at most `most`.
 pub(crate) fn entry_order(mut descent: Descent<'_>, most: usize) -> Vec<usize> {
     let mut lambda = descent.lambda_max();
     let mut order = Vec::new();
-    let mut seen = vec![false; descent.b.len()];
+    let mut entered = vec![false; descent.b.len()];
     for _ in 0..STEPS {
         if order.len() >= most {
             break;
         }
         lambda *= ratio();
         descent.solve(lambda, LOOSE);
-        let mut new: Vec<usize> = descent.support().into_iter().filter(|j| !seen[*j]).collect();
+        let mut new: Vec<usize> = descent.support().into_iter().filter(|j| !entered[*j]).collect();
         new.sort_by(|a, b| descent.b[*b].abs().total_cmp(&descent.b[*a].abs()).then(a.cmp(b)));
-        new.iter().for_each(|j| seen[*j] = true);
+        new.iter().for_each(|j| entered[*j] = true);
         order.extend(new);
     }
     order.truncate(most);
@@ -246,7 +246,7 @@ mod tests {
     fn kkt(gram: &Gram, descent: &Descent<'_>, lambda: f64) -> f64 {
         let one = |j: usize| {
             let dot = kernel::dot(gram.column(j), &descent.b);
-            let slope = gram.xy[0][j] / descent.unit - dot;
+            let slope = gram.xy[0][j] / descent.sd_y - dot;
             let b = descent.b[j];
             match b == 0.0 {
                 true => (slope.abs() - lambda).max(0.0),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_resting_point_meets_the_kkt_conditions() {
+    fn the_minimum_meets_the_kkt_conditions() {
         let gram = testing::gram(300, 60, 6);
         for shape in [Shape::Lasso, Shape::Mcp(3.0), Shape::Scad(3.7)] {
             for l2 in [0.0, 0.05] {
@@ -279,7 +279,7 @@ mod tests {
             let mut descent = Descent::new(&gram, Penalty { shape, l2: 0.0 }, Vec::new());
             let lambda = 0.1 * descent.lambda_max();
             descent.solve(lambda, TIGHT);
-            descent.weights()
+            descent.coefficients()
         };
         for (mcp, lasso) in solve(Shape::Mcp(1e9)).iter().zip(solve(Shape::Lasso)) {
             assert!((mcp - lasso).abs() < 1e-7);
@@ -287,12 +287,12 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_keeps_exactly_k() {
+    fn a_path_keeps_exactly_k() {
         let gram = testing::gram(300, 60, 6);
         for k in [1, 5, 17, 60] {
             let descent = Descent::new(&gram, Penalty { shape: Shape::Lasso, l2: 0.0 }, Vec::new());
             let lambda_max = descent.lambda_max();
-            let set = walk_to(descent, lambda_max, k, |d, l| d.solve(l, LOOSE), |d| &d.b);
+            let set = path_to_size(descent, lambda_max, k, |d, l| d.solve(l, LOOSE), |d| &d.b);
             assert_eq!(set.len(), k);
         }
     }

@@ -1,35 +1,35 @@
-//! Which of several weights are the least, where rounding must not decide.
+//! Which coefficients are the smallest, where rounding must not decide.
 //!
-//! Copies of a column, whatever their sign, have weights of one size but for rounding, which changes
-//! with the order of the rows. Sizes within [`SAME`] of the largest count as equal, and of equal
-//! ones the later goes.
+//! Copies of a column, with either sign, have coefficients of equal size except for rounding, and
+//! rounding changes with the order of the rows. Sizes that differ by less than a share [`SAME`] of
+//! the largest count as equal, and among equal ones the later feature goes first.
 //!
-//! Where the features depend on each other and nothing but jitter is added to the diagonal, the
-//! shares of copies differ by rounding over the jitter, far more than that. There they are set to
-//! what they are in the shortest solution, their mean.
+//! Where features are dependent and only jitter is added to the diagonal, the coefficients of copies
+//! differ by rounding divided by the jitter, which is much more. There they are set to their mean,
+//! which they have in the shortest solution.
 
 use super::gram::Gram;
 
-/// Sizes this close, over the largest, are equal; more where products are in f32.
+/// Sizes this close, relative to the largest, are equal; the share is larger for f32 products.
 const SAME: f64 = 1e-9;
 
-/// How close sizes are that count as equal, over the largest.
-pub(super) fn same(gram: &Gram) -> f64 {
+/// The share of the largest size by which equal sizes may differ.
+pub(crate) fn same(gram: &Gram) -> f64 {
     SAME.max(10.0 * gram.rounding)
 }
 
-/// The `count` places of the least sizes that are not negative, the least first; of sizes that
-/// differ by at most a share `same` of the largest the later place goes first.
-pub(super) fn weakest(size: &[f64], count: usize, same: f64) -> Vec<usize> {
+/// The `count` places of the smallest sizes that are not negative, the smallest first. Among sizes
+/// that differ by at most a share `same` of the largest, the later place comes first.
+pub(crate) fn weakest(size: &[f64], count: usize, same: f64) -> Vec<usize> {
     let slack = same * size.iter().copied().fold(0.0, f64::max);
-    // Late in the schedule one or two go at a time, for which a look at each is the quickest.
+    // Late in the schedule one or two go at a time, and a plain search is fastest.
     if count <= 2 {
         let mut out = Vec::with_capacity(count);
         for _ in 0..count {
-            let left = |at: usize| size[at] >= 0.0 && !out.contains(&at);
-            let sizes = (0..size.len()).filter(|at| left(*at)).map(|at| size[at]);
+            let remains = |at: usize| size[at] >= 0.0 && !out.contains(&at);
+            let sizes = (0..size.len()).filter(|at| remains(*at)).map(|at| size[at]);
             let most = sizes.fold(f64::INFINITY, f64::min) + slack;
-            let last = (0..size.len()).rfind(|at| left(*at) && size[*at] <= most);
+            let last = (0..size.len()).rfind(|at| remains(*at) && size[*at] <= most);
             out.extend(last);
         }
         return out;
@@ -37,7 +37,7 @@ pub(super) fn weakest(size: &[f64], count: usize, same: f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..size.len()).filter(|at| size[*at] >= 0.0).collect();
     let by = |a: &usize, b: &usize| size[*a].total_cmp(&size[*b]).then(b.cmp(a));
     if count < order.len() {
-        // Those that are equal to the last that goes may go in its place.
+        // Sizes equal to that of the last place may take its place.
         let cut = size[*order.select_nth_unstable_by(count - 1, by).1];
         order.retain(|at| size[*at] <= cut + slack);
     }
@@ -54,21 +54,21 @@ pub(super) fn weakest(size: &[f64], count: usize, same: f64) -> Vec<usize> {
 }
 
 /// The places of the `k` largest sizes, ascending: all but the [`weakest`].
-pub(super) fn strongest(size: &[f64], k: usize, same: f64) -> Vec<usize> {
+pub(crate) fn strongest(size: &[f64], k: usize, same: f64) -> Vec<usize> {
     let mut stays = vec![true; size.len()];
     weakest(size, size.len().saturating_sub(k), same).into_iter().for_each(|at| stays[at] = false);
     (0..size.len()).filter(|at| stays[*at]).collect()
 }
 
 /// Places by descending size: the [`weakest`] last.
-pub(super) fn ranked(size: &[f64], same: f64) -> Vec<usize> {
+pub(crate) fn ranked(size: &[f64], same: f64) -> Vec<usize> {
     let mut order = weakest(size, size.len(), same);
     order.reverse();
     order
 }
 
-/// Gives copies of a feature one weight, but for the sign: the mean of what they have.
-pub(super) fn level(gram: &Gram, b: &mut [Vec<f64>]) {
+/// Gives copies of a feature the mean of their coefficients, up to the sign.
+pub(crate) fn level(gram: &Gram, b: &mut [Vec<f64>]) {
     let (p, most) = (gram.p(), 1.0 - 10.0 * gram.rounding);
     let mut done = vec![false; p];
     for j in 0..p {
@@ -105,7 +105,7 @@ mod tests {
     use crate::learn::testing;
 
     #[test]
-    fn of_sizes_that_rounding_sets_apart_the_later_goes() {
+    fn of_sizes_that_differ_by_rounding_the_later_goes_first() {
         // One at a time and many at once.
         for away in [-1e-15, 0.0, 1e-15] {
             let size = [5.0, 1.0, -1.0, 1.0 + away, 3.0, 0.5, 1.0 - away, 0.1];
@@ -117,11 +117,11 @@ mod tests {
         }
     }
 
-    /// The papers' rows with the first feature at two further places, once with the other sign; the
-    /// rows begin at another one for each `turn`.
+    /// The papers' rows with two copies of the first feature, one of them negated. Each `turn` gives
+    /// another order of the rows.
     fn gram(turn: usize, wide: bool) -> Gram {
         const P: usize = 9;
-        let params = AveragesParams { wide, ..AveragesParams::default() };
+        let params = AveragesParams { f64_products: wide, ..AveragesParams::default() };
         let mut averages = RunningAverages::new(P, 0, params).unwrap();
         let plain = testing::rows(120, P, 4, 3);
         let mut rows: Vec<(Vec<f64>, f64)> = plain

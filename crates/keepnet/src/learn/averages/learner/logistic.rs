@@ -1,43 +1,43 @@
-//! Two classes by the logistic loss: working rows in front of a learner of numbers.
+//! Two classes by the logistic loss, on top of a learner for regression.
 //!
-//! `working` turns each block of rows into rows of weighted least squares; what averages them, the
-//! Gram of all features or an active set, works as it does on any numbers.
+//! `irls` turns each block of rows into rows of weighted least squares. The learner that averages
+//! them, on the Gram of all features or on an active set, treats them as rows with numeric targets.
 
 use std::cell::OnceCell;
 
-use super::fit::{Fit, Held};
-use super::irls::{DAMP, Working};
-use super::running::check_target;
-use super::sound::refuse_unless;
+use super::irls::{DAMP, Irls};
 use crate::data::row::{Row, RowBlock, RowProblem};
 use crate::error::{Error, Result};
+use crate::learn::averages::fit::{CachedFit, Fit};
+use crate::learn::averages::running::check_target;
+use crate::learn::averages::validity::refuse_unless;
 use crate::learn::{RowLearner, RunningAverages};
 use crate::run::snapshot::{self, Snapshot};
 use crate::select::Status;
 use crate::selection::Selection;
 
-/// A learner on numbers that can look ahead: at what it would fit with a few rows more.
-pub(crate) trait Numbers: RowLearner + Held {
-    /// Multiplies the weight of every row so far.
+/// A learner for numeric targets that can damp its past rows.
+pub(crate) trait RegressionLearner: RowLearner + CachedFit {
+    /// Multiplies the sample weight of every row so far.
     fn damp(&mut self, factor: f64);
 }
 
-/// The logistic loss on any learner of numbers.
+/// The logistic loss on any learner for regression.
 pub(crate) struct Logistic {
     problem: RowProblem,
-    inner: Box<dyn Numbers>,
-    working: Working,
+    inner: Box<dyn RegressionLearner>,
+    irls: Irls,
     fit: OnceCell<Fit>,
 }
 
 impl Logistic {
     /// `inner` is made for [`Logistic::numbers`] of the same problem.
-    pub(crate) fn new(problem: RowProblem, inner: Box<dyn Numbers>, forget: f64) -> Self {
-        let working = Working::new(problem.features(), forget);
-        Self { problem, inner, working, fit: OnceCell::new() }
+    pub(crate) fn new(problem: RowProblem, inner: Box<dyn RegressionLearner>, forget: f64) -> Self {
+        let irls = Irls::new(problem.features(), forget);
+        Self { problem, inner, irls, fit: OnceCell::new() }
     }
 
-    /// The problem of the working rows, whose targets are numbers; an error unless there are two
+    /// The problem of the linearised rows, whose targets are numbers; an error unless there are two
     /// classes.
     pub(crate) fn numbers(problem: &RowProblem) -> Result<RowProblem> {
         if problem.classes.len() != 2 {
@@ -48,16 +48,16 @@ impl Logistic {
         Ok(RowProblem { classes: Vec::new(), ..problem.clone() })
     }
 
-    /// Values of a row.
+    /// Number of features.
     pub(crate) fn features(&self) -> usize {
         self.problem.features()
     }
 }
 
-/// That rows of two classes came, in the words of [`crate::Problem::check`].
-pub(crate) fn check_classes(problem: &RowProblem, seen: &[u64]) -> Result<()> {
-    let came: Vec<usize> = (0..seen.len()).filter(|c| seen[*c] > 0).collect();
-    match came.as_slice() {
+/// An error where all rows are of one class, with the text of [`crate::Problem::check`].
+pub(crate) fn check_classes(problem: &RowProblem, counts: &[u64]) -> Result<()> {
+    let present: Vec<usize> = (0..counts.len()).filter(|c| counts[*c] > 0).collect();
+    match present.as_slice() {
         [one] => Err(Error::Data(format!(
             "the target has one class only ({:?}); two or more are needed",
             problem.classes[*one]
@@ -66,7 +66,7 @@ pub(crate) fn check_classes(problem: &RowProblem, seen: &[u64]) -> Result<()> {
     }
 }
 
-/// That every row can be linearised.
+/// An error where a row cannot be linearised.
 pub(crate) fn check_rows(rows: &RowBlock, before: u64) -> Result<()> {
     for (i, row) in rows.rows().enumerate() {
         let at = before + i as u64;
@@ -82,32 +82,32 @@ pub(crate) fn check_rows(rows: &RowBlock, before: u64) -> Result<()> {
     Ok(())
 }
 
-impl Held for Logistic {
-    fn cell(&self) -> &OnceCell<Fit> {
+impl CachedFit for Logistic {
+    fn cache(&self) -> &OnceCell<Fit> {
         &self.fit
     }
 
     fn rows(&self) -> u64 {
-        self.working.rows()
+        self.irls.rows()
     }
 
     fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit> {
-        let mut seen = self.working.seen();
-        more.iter().flat_map(|more| more.y()).for_each(|y| seen[usize::from(*y > 0.5)] += 1);
-        check_classes(&self.problem, &seen)?;
-        self.inner.fit_with(Some(&self.working.look(more)?))
+        let mut counts = self.irls.class_counts();
+        more.iter().flat_map(|more| more.y()).for_each(|y| counts[usize::from(*y > 0.5)] += 1);
+        check_classes(&self.problem, &counts)?;
+        self.inner.fit_with(Some(&self.irls.pending_with(more)?))
     }
 
-    fn shown(&self, fit: &Fit, rows: u64) -> Selection {
-        self.inner.shown(fit, rows)
+    fn selection_of(&self, fit: &Fit, rows: u64) -> Selection {
+        self.inner.selection_of(fit, rows)
     }
 }
 
 impl RowLearner for Logistic {
     fn learn_block(&mut self, rows: &RowBlock) -> Result<()> {
-        check_rows(rows, self.working.rows())?;
+        check_rows(rows, self.irls.rows())?;
         let inner = &mut self.inner;
-        self.working.push(rows, |block, ended| {
+        self.irls.push(rows, |block, ended| {
             inner.learn_block(block)?;
             if ended {
                 inner.damp(DAMP);
@@ -123,17 +123,17 @@ impl RowLearner for Logistic {
     }
 
     fn selection(&self) -> Result<Selection> {
-        self.chosen()
+        self.current_selection()
     }
 
     fn status(&self) -> Status {
-        self.standing(self.inner.status())
+        self.current_status(self.inner.status())
     }
 
     /// The learner on the working rows, the weights that make them, and a matrix of those rows.
     fn memory(&self) -> u64 {
         let p = self.features();
-        self.inner.memory() + Working::bytes_for(p) + 8 * (p * p) as u64
+        self.inner.memory() + Irls::bytes_for(p) + 8 * (p * p) as u64
     }
 
     fn load(&mut self, _: RunningAverages) -> Result<()> {
@@ -147,14 +147,14 @@ impl RowLearner for Logistic {
 
 impl Snapshot for Logistic {
     fn save(&self) -> Result<Vec<u8>> {
-        snapshot::encode(&(&self.working, self.inner.save()?))
+        snapshot::encode(&(&self.irls, self.inner.save()?))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let (working, inner): (Working, Vec<u8>) = snapshot::decode(state)?;
-        refuse_unless(working.sound(self.problem.features()))?;
+        let (irls, inner): (Irls, Vec<u8>) = snapshot::decode(state)?;
+        refuse_unless(irls.sound(self.problem.features()))?;
         self.inner.restore(&inner)?;
-        self.working = working;
+        self.irls = irls;
         self.fit.take();
         Ok(())
     }

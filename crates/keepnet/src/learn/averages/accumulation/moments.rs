@@ -1,24 +1,26 @@
-//! The finished part of running averages: second moments, and how a block or another joins them.
+//! Second moments, and how a block or other moments are added to them.
 //!
-//! The recurrences are at the head of [`super::running`].
+//! [`super::running`] has the recurrences.
 
 use serde::{Deserialize, Serialize};
 
 use super::means::Means;
-use super::product::Product;
 use crate::data::row::{Row, RowBlock, margin};
+use crate::numeric::block_product::Product;
 use crate::numeric::kernel;
 use crate::numeric::packed::Packed;
 use crate::numeric::row_loops;
 
-/// The finished part: everything but the rows of the block under way.
+/// Moments of all rows but those of the unfinished block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moments {
     pub(crate) rows: u64,
-    /// Weights are summed over this power of two, which is near the first of them, so that no
-    /// square of a weight leaves the range of an f64; 0 before the first row.
-    pub(crate) unit: f64,
+    /// Sample weights are divided by this power of four near the first of them, so that no square
+    /// of a weight leaves the range of an f64; 0 before the first row.
+    pub(crate) weight_unit: f64,
+    /// Sum of the sample weights.
     pub(crate) weight: f64,
+    /// Sum of their squares.
     pub(crate) weight2: f64,
     pub(crate) mean_x: Means,
     pub(crate) mean_y: Means,
@@ -26,15 +28,15 @@ pub(crate) struct Moments {
     /// One vector an output.
     pub(crate) xy: Vec<Vec<f64>>,
     pub(crate) yy: Vec<f64>,
-    /// Sparse rows were summed as they are, less this: `xx` is not centred.
+    /// What was subtracted from sparse rows, which are summed without centring.
     pub(crate) raw: Option<Shift>,
-    /// Some product was rounded to f32.
-    pub(crate) narrow: bool,
+    /// Whether some product was rounded to f32.
+    pub(crate) f32_products: bool,
 }
 
-/// What is taken from sparse rows before they are multiplied: the values of the first row in the
-/// features that every row of the first block has. A feature with an offset is stored in every
-/// row; one that is often zero has a mean no larger than its deviation, and needs no shift.
+/// Subtracted from sparse rows before they are multiplied: the first row's values of the features
+/// that every row of the first block has. A feature with an offset is stored in every row. A feature
+/// that is often zero has a mean no larger than its deviation, and needs no shift.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Shift {
     pub(crate) index: Vec<u32>,
@@ -42,43 +44,49 @@ pub(crate) struct Shift {
     pub(crate) y: Vec<f64>,
 }
 
-/// Features that are centred at a time: their line stays in cache on its way into the strips.
+/// Features that are centred at a time: their line stays in cache until it is in the strips.
 const LINE: usize = 256;
-/// Rows whose lines are multiplied by the target together.
+/// Rows that are multiplied by the target together.
 const TOGETHER: usize = 8;
-/// Sizes of which an f32 holds every product: those of a feature's largest value in a block.
-const NARROW: std::ops::RangeInclusive<f64> = 1e-16..=1e17;
+/// Range of a feature's largest value in a block whose products all fit f32.
+const F32_RANGE: std::ops::RangeInclusive<f64> = 1e-16..=1e17;
 
-/// What one block adds, apart from its second moments.
-pub(crate) struct Sums {
-    /// Weights over the unit, by age.
+/// Sums of one block, without its second moments.
+pub(crate) struct BlockSums {
+    /// Sample weights over the unit, with forgetting.
     pub(crate) row_weight: Vec<f64>,
     pub(crate) weight: f64,
     pub(crate) weight2: f64,
     pub(crate) mean_x: Means,
     pub(crate) mean_y: Means,
-    /// How far each feature goes from its first value in the block; empty for sparse rows.
-    pub(crate) far: Vec<f64>,
+    /// Largest distance of each feature from its first value in the block; empty for sparse rows.
+    pub(crate) deviation: Vec<f64>,
+    /// Factor on all earlier rows.
     pub(crate) decay: f64,
 }
 
 impl Moments {
-    /// Whether f32 holds the products of a block: neither too large nor, as squares, too small.
-    pub(crate) fn fits_narrow(&self, sums: &Sums) -> bool {
+    /// Whether the products of a block fit f32: none overflows and no square underflows.
+    pub(crate) fn fits_f32(&self, sums: &BlockSums) -> bool {
         let most = sums.row_weight.iter().copied().fold(0.0, f64::max).sqrt();
         let joint = (self.weight * sums.weight / (self.weight + sums.weight)).sqrt();
-        let fits = |far: &f64| *far == 0.0 || NARROW.contains(&(far * most));
-        let near = |d: &f64| joint * d.abs() <= *NARROW.end();
-        sums.far.iter().all(fits) && sums.mean_x.minus(&self.mean_x).iter().all(near)
+        let fits = |d: &f64| *d == 0.0 || F32_RANGE.contains(&(d * most));
+        let near = |d: &f64| joint * d.abs() <= *F32_RANGE.end();
+        sums.deviation.iter().all(fits) && sums.mean_x.minus(&self.mean_x).iter().all(near)
     }
 
-    /// One block of dense rows: the recurrence of the module's head.
-    pub(crate) fn update<T: Product>(&mut self, block: &RowBlock, classes: usize, sums: &Sums) {
+    /// Adds a block of dense rows, by the recurrence of [`super::running`].
+    pub(crate) fn update<T: Product>(
+        &mut self,
+        block: &RowBlock,
+        classes: usize,
+        sums: &BlockSums,
+    ) {
         let (p, b) = (self.mean_x.len(), block.len());
-        self.age(sums.decay);
+        self.decay(sums.decay);
         let joint = usize::from(self.weight > 0.0);
         let f = (self.weight * sums.weight / (self.weight + sums.weight)).sqrt();
-        let apart = sums.mean_x.minus(&self.mean_x);
+        let d = sums.mean_x.minus(&self.mean_x);
         let y = self.targets(block, classes, sums, f);
         let rows = b + joint;
         let xy = &mut self.xy;
@@ -87,8 +95,8 @@ impl Moments {
                 let part = from..p.min(from + LINE);
                 let mut lines = [[T::default(); LINE]; TOGETHER];
                 for first in (0..rows).step_by(TOGETHER) {
-                    let some = first..rows.min(first + TOGETHER);
-                    for (i, line) in some.clone().zip(&mut lines) {
+                    let group = first..rows.min(first + TOGETHER);
+                    for (i, line) in group.clone().zip(&mut lines) {
                         let out = &mut line[..part.len()];
                         match i < b {
                             true => {
@@ -96,37 +104,42 @@ impl Moments {
                                 centre_row(block.row(i), &part, &sums.mean_x, root, out);
                             }
                             false => {
-                                let apart = &apart[part.clone()];
-                                let pairs = out.iter_mut().zip(apart);
+                                let pairs = out.iter_mut().zip(&d[part.clone()]);
                                 pairs.for_each(|(out, d)| *out = T::narrow(f * d));
                             }
                         }
                         let whole = part.len().next_multiple_of(T::WIDTH);
-                        deal(&line[..whole], from * rows + i * T::WIDTH, rows, strips);
+                        write_strips(&line[..whole], from * rows + i * T::WIDTH, rows, strips);
                     }
                     let x = lines.each_ref().map(|line| &line[..part.len()]);
                     for (xy, y) in xy.iter_mut().zip(&y) {
                         let xy = &mut xy[part.clone()];
-                        kernel::add_combination(&y[some.clone()], &x[..some.len()], xy);
+                        kernel::add_combination(&y[group.clone()], &x[..group.len()], xy);
                     }
                 }
             }
         });
-        self.absorb(sums, b as u64, &apart);
+        self.add_totals(sums, b as u64, &d);
     }
 
-    /// The targets of a block, centred and weighted, and after them how far its mean is from the
-    /// one so far, where there is one; their squares join `yy`.
-    fn targets(&mut self, block: &RowBlock, classes: usize, sums: &Sums, f: f64) -> Vec<Vec<f64>> {
-        let apart = sums.mean_y.minus(&self.mean_y);
+    /// The centred and weighted targets of a block, then `sqrt(f) d` where there are earlier rows.
+    /// Adds their squares to `yy`.
+    fn targets(
+        &mut self,
+        block: &RowBlock,
+        classes: usize,
+        sums: &BlockSums,
+        f: f64,
+    ) -> Vec<Vec<f64>> {
+        let d = sums.mean_y.minus(&self.mean_y);
         let mut out = Vec::with_capacity(self.yy.len());
-        for (output, apart) in apart.iter().enumerate() {
+        for (output, d) in d.iter().enumerate() {
             let (high, low) = (sums.mean_y.high[output], sums.mean_y.low[output]);
             let centred =
                 |(y, w): (&f64, &f64)| w.sqrt() * ((margin(classes, *y, output) - high) - low);
             let mut y: Vec<f64> = block.y().iter().zip(&sums.row_weight).map(centred).collect();
             if self.weight > 0.0 {
-                y.push(f * apart);
+                y.push(f * d);
             }
             self.yy[output] += y.iter().map(|y| y * y).sum::<f64>();
             out.push(y);
@@ -134,9 +147,9 @@ impl Moments {
         out
     }
 
-    /// One block of sparse rows from which the shift was taken, summed raw.
-    pub(crate) fn scatter(&mut self, block: &RowBlock, classes: usize, sums: &Sums) {
-        self.age(sums.decay);
+    /// Adds a block of sparse rows, from which the shift is already subtracted, without centring.
+    pub(crate) fn scatter(&mut self, block: &RowBlock, classes: usize, sums: &BlockSums) {
+        self.decay(sums.decay);
         self.xx.scatter(block, &sums.row_weight, sums.decay);
         let shift = self.raw.as_ref().map_or(&[][..], |shift| &shift.y);
         for ((row, y), w) in block.rows().zip(block.y()).zip(&sums.row_weight) {
@@ -146,11 +159,12 @@ impl Moments {
                 row.axpy(w * y, &mut self.xy[output]);
             }
         }
-        let apart = sums.mean_x.minus(&self.mean_x);
-        self.absorb(sums, block.len() as u64, &apart);
+        let d = sums.mean_x.minus(&self.mean_x);
+        self.add_totals(sums, block.len() as u64, &d);
     }
 
-    pub(crate) fn age(&mut self, decay: f64) {
+    /// Multiplies everything but `xx` by `decay`.
+    pub(crate) fn decay(&mut self, decay: f64) {
         if decay != 1.0 {
             self.weight *= decay;
             self.weight2 *= decay * decay;
@@ -159,30 +173,31 @@ impl Moments {
         }
     }
 
-    fn absorb(&mut self, sums: &Sums, rows: u64, apart: &[f64]) {
+    /// Adds the counts, weights and means of a block; `d` is the difference of the means.
+    fn add_totals(&mut self, sums: &BlockSums, rows: u64, d: &[f64]) {
         let total = self.weight + sums.weight;
         if self.weight == 0.0 {
             (self.mean_x, self.mean_y) = (sums.mean_x.clone(), sums.mean_y.clone());
         } else {
             let share = sums.weight / total;
-            self.mean_x.step(share, apart);
-            let apart = sums.mean_y.minus(&self.mean_y);
-            self.mean_y.step(share, &apart);
+            self.mean_x.step(share, d);
+            let d = sums.mean_y.minus(&self.mean_y);
+            self.mean_y.step(share, &d);
         }
         self.weight = total;
         self.weight2 += sums.weight2;
         self.rows += rows;
     }
 
-    /// Turns raw sums into centred ones.
+    /// Turns sums of sparse rows into centred ones.
     pub(crate) fn centre(&mut self) {
         let Some(shift) = self.raw.take() else { return };
         if self.rows == 0 {
             return;
         }
-        let mut from = vec![0.0; self.mean_x.len()];
-        shift.index.iter().zip(&shift.value).for_each(|(j, v)| from[*j as usize] = *v);
-        let mean = self.mean_x.less(&from);
+        let mut dense = vec![0.0; self.mean_x.len()];
+        shift.index.iter().zip(&shift.value).for_each(|(j, v)| dense[*j as usize] = *v);
+        let mean = self.mean_x.less(&dense);
         self.xx.rank_one(-self.weight, &mean);
         self.xx.lift_diagonal();
         for (output, mean_y) in self.mean_y.less(&shift.y).iter().enumerate() {
@@ -191,16 +206,16 @@ impl Moments {
         }
     }
 
-    /// Adds what another has seen; both are centred.
+    /// Adds the rows of another; both are centred.
     pub(crate) fn merge(&mut self, other: &Self) {
         if other.weight == 0.0 {
             return;
         }
         if self.weight == 0.0 {
-            self.unit = other.unit;
+            self.weight_unit = other.weight_unit;
         }
-        // A power of two: the other's sums in this one's unit lose no digit.
-        let unit = other.unit / self.unit;
+        // A power of two, so the change of unit loses no digit.
+        let unit = other.weight_unit / self.weight_unit;
         let theirs = other.weight * unit;
         let total = self.weight + theirs;
         let (f, share) = (self.weight * theirs / total, theirs / total);
@@ -222,12 +237,12 @@ impl Moments {
         self.weight = total;
         self.weight2 += unit * unit * other.weight2;
         self.rows += other.rows;
-        self.narrow |= other.narrow;
+        self.f32_products |= other.f32_products;
     }
 }
 
 impl Shift {
-    /// That of a first block of sparse rows.
+    /// The shift of a first block of sparse rows.
     pub(crate) fn of(block: &RowBlock, classes: usize, outputs: usize) -> Self {
         let mut shift = Self::default();
         let Some(first) = block.rows().next() else { return shift };
@@ -245,8 +260,8 @@ impl Shift {
         shift
     }
 
-    /// The rows of a block less the shift; `None` where it shifts nothing.
-    pub(crate) fn taken_from(&self, block: &RowBlock) -> Option<RowBlock> {
+    /// The rows of a block with the shift subtracted; `None` where the shift is zero.
+    pub(crate) fn subtracted_from(&self, block: &RowBlock) -> Option<RowBlock> {
         if self.index.is_empty() {
             return None;
         }
@@ -255,17 +270,17 @@ impl Shift {
         for (i, row) in block.rows().enumerate() {
             index.clear();
             value.clear();
-            let mut mine = self.index.iter().zip(&self.value).peekable();
+            let mut shifts = self.index.iter().zip(&self.value).peekable();
             row.each(|j, x| {
-                while let Some((at, shift)) = mine.next_if(|(at, _)| (**at as usize) < j) {
+                while let Some((at, shift)) = shifts.next_if(|(at, _)| (**at as usize) < j) {
                     index.push(*at);
                     value.push(-shift);
                 }
-                let shift = mine.next_if(|(at, _)| **at as usize == j).map_or(0.0, |(_, v)| *v);
+                let shift = shifts.next_if(|(at, _)| **at as usize == j).map_or(0.0, |(_, v)| *v);
                 index.push(j as u32);
                 value.push(x - shift);
             });
-            for (at, shift) in mine {
+            for (at, shift) in shifts {
                 index.push(*at);
                 value.push(-shift);
             }
@@ -292,8 +307,8 @@ fn centre_row<T: Product>(
     }
 }
 
-/// Writes a line of features into their strips, which begin `rows` strip rows apart.
-fn deal<T: Product>(line: &[T], first: usize, rows: usize, strips: &mut [T]) {
+/// Writes a line of features into their strips; a strip has `rows` rows.
+fn write_strips<T: Product>(line: &[T], first: usize, rows: usize, strips: &mut [T]) {
     let places = (first..).step_by(rows * T::WIDTH);
     for (piece, at) in line.chunks(T::WIDTH).zip(places) {
         strips[at..at + T::WIDTH].copy_from_slice(piece);

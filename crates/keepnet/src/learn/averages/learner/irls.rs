@@ -1,66 +1,70 @@
-//! Rows of the logistic loss as rows of weighted least squares, linearised where the model stands.
+//! Iteratively reweighted least squares: rows of the logistic loss, linearised at the current model.
 //!
 //! ```text
-//! z = (x - m) / sd, m and sd weighted moments of the rows up to the block before
-//! f = w'z + b0 at the model held before the block;  s = 1 / (1 + exp(-f));  h = max(s (1 - s), 1e-3)
-//! given on: target f + (y01 - s) / h with weight h (times the row's own)
-//! w: logistic gradient descent over the same rows with z of the moments that count them in,
+//! z = (x - m) / sd, m and sd weighted moments of the rows before the block
+//! f = w'z + b0 with the model before the block;  s = 1 / (1 + exp(-f));  h = max(s (1 - s), 1e-3)
+//! linearised row: target f + (y01 - s) / h, sample weight h times the row's own
+//! w: logistic gradient descent over the same rows with z of the moments that include them,
 //!    step 0.2 / p times the row's weight over the mean weight
-//! after 1024, 2048, 4096, ... rows what was given on before is damped by 0.3
+//! after 1024, 2048, 4096, ... rows all earlier linearised rows are damped by 0.3
 //! ```
 //!
-//! A row is linearised once, when its block of 256 rows is full, or for a look; the weighted Gram
-//! then feeds every extraction unchanged. Rows near the boundary weigh most, where least squares on
-//! -1 and 1 weighs all rows alike; damping lets linearisations at early, poor models fade. Better
-//! than least squares where classes are nearly separable, no better where they overlap much.
+//! A row is linearised once, when its block of 256 rows is full, or earlier where a model is asked
+//! for. Every extraction then works on the weighted Gram without change. Rows near the boundary have
+//! the largest weights, while least squares on -1 and 1 weighs all rows alike. Damping reduces the
+//! effect of rows that were linearised at early, poor models. This is better than least squares
+//! where classes are nearly separable, and no better where they overlap much.
 //!
-//! Neither the unit nor the origin of a feature shows: the first block is linearised at f = 0, and
-//! the model learns from it when its moments are known. A feature that has not varied yet is 0 and
-//! has weight 0. A step is at most `4 / (1 + z'z)`, which no curvature of the loss overshoots. The
-//! papers' features have variance 2, where a step of 0.2 / p on `z` is their 0.1 / p on `x`. Cost
-//! O(p) a row, sparse or not; memory 256 rows and O(p). Source: this project (renewable iteratively
-//! reweighted least squares, specs of running averages, section 5).
+//! The result does not depend on the unit or origin of a feature: the first block is linearised at
+//! f = 0, and the model learns from it once its moments are known. A feature that has not varied yet
+//! is 0 and has coefficient 0. A step is at most `4 / (1 + z'z)`, which no curvature of the loss
+//! overshoots. The papers' features have variance 2, where a step of 0.2 / p on `z` is their 0.1 / p
+//! on `x`. Cost O(p) a row, sparse or not; memory 256 rows and O(p). Source: this project (renewable
+//! iteratively reweighted least squares, specs of running averages, section 5).
 
 use serde::{Deserialize, Serialize};
 
-use super::means::Means;
-use super::running::{GRID, unit_of};
 use crate::data::row::{Row, RowBlock};
 use crate::error::Result;
+use crate::learn::averages::means::Means;
+use crate::learn::averages::running::{GRID, weight_unit};
 use crate::numeric::kernel;
 use crate::numeric::row_loops;
 
+/// Least curvature of a linearised row.
 const FLOOR: f64 = 1e-3;
 const RATE: f64 = 0.2;
-/// What remains of earlier linearisations when an epoch ends.
+/// Factor on earlier linearised rows when an epoch ends.
 pub(crate) const DAMP: f64 = 0.3;
+/// Rows of the first epoch.
 const FIRST: u64 = 1024;
 
-/// The model at which rows are linearised, and the rows of the block under way.
+/// The model at which rows are linearised, and the rows of the unfinished block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Working {
-    /// Weights of the standardised features.
-    weight: Vec<f64>,
+pub(crate) struct Irls {
+    /// Coefficients of the standardised features.
+    coefficient: Vec<f64>,
     intercept: f64,
     scale: Scale,
-    /// Rows of whole blocks.
+    /// Rows of finished blocks.
     rows: u64,
     epoch_end: u64,
-    /// Rows of either class, the block under way included.
-    seen: [u64; 2],
-    /// Share of the past that each row lets go.
+    /// Rows of either class, including the unfinished block.
+    class_counts: [u64; 2],
+    /// Share of the past that each row forgets.
     forget: f64,
-    /// With classes and weights as they came.
+    /// Rows of the unfinished block, with their original classes and sample weights.
     pending: RowBlock,
 }
 
 /// Weighted first and second moments of each feature.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Scale {
-    /// Weights are summed over this power of four; 0 before the first row.
-    unit: f64,
+    /// Sample weights are divided by this power of four; 0 before the first row.
+    weight_unit: f64,
+    /// Sum of the sample weights.
     weight: f64,
-    /// Rows, by age.
+    /// Number of rows, with forgetting.
     count: f64,
     mean: Means,
     /// `sum w (x - mean)^2`.
@@ -86,22 +90,22 @@ fn centred(x: Row<'_>, mean: &Means, out: &mut [f64]) {
     }
 }
 
-impl Working {
+impl Irls {
     pub(crate) fn new(features: usize, forget: f64) -> Self {
         let scale = Scale {
-            unit: 0.0,
+            weight_unit: 0.0,
             weight: 0.0,
             count: 0.0,
             mean: Means::zeros(features),
             second: vec![0.0; features],
         };
         Self {
-            weight: vec![0.0; features],
+            coefficient: vec![0.0; features],
             intercept: 0.0,
             scale,
             rows: 0,
             epoch_end: FIRST,
-            seen: [0; 2],
+            class_counts: [0; 2],
             forget,
             pending: RowBlock::new(features, GRID),
         }
@@ -118,12 +122,12 @@ impl Working {
     }
 
     /// Rows of either class.
-    pub(crate) fn seen(&self) -> [u64; 2] {
-        self.seen
+    pub(crate) fn class_counts(&self) -> [u64; 2] {
+        self.class_counts
     }
 
-    /// Takes rows of class 0 and 1. Each block that fills up is handed to `out` linearised, with
-    /// whether an epoch ends with it; then the model learns from it.
+    /// Adds rows of class 0 and 1. Each block that is full is linearised and passed to `out`, with
+    /// whether an epoch ends with it; the model learns from it.
     pub(crate) fn push(
         &mut self,
         rows: &RowBlock,
@@ -132,7 +136,7 @@ impl Working {
         for (i, row) in rows.rows().enumerate() {
             let y = rows.y()[i];
             self.pending.push(row, y, rows.weight()[i])?;
-            self.seen[usize::from(y > 0.5)] += 1;
+            self.class_counts[usize::from(y > 0.5)] += 1;
             if self.pending.len() < GRID {
                 continue;
             }
@@ -149,9 +153,9 @@ impl Working {
         Ok(())
     }
 
-    /// The rows of the block under way and `more`, linearised where the model stands.
-    pub(crate) fn look(&self, more: Option<&RowBlock>) -> Result<RowBlock> {
-        let mut all = RowBlock::new(self.weight.len(), GRID);
+    /// The rows of the unfinished block and `more`, linearised at the current model.
+    pub(crate) fn pending_with(&self, more: Option<&RowBlock>) -> Result<RowBlock> {
+        let mut all = RowBlock::new(self.coefficient.len(), GRID);
         for block in std::iter::once(&self.pending).chain(more) {
             for (i, row) in block.rows().enumerate() {
                 all.push(row, block.y()[i], block.weight()[i])?;
@@ -161,13 +165,13 @@ impl Working {
     }
 
     fn linearised(&self, rows: &RowBlock) -> Result<RowBlock> {
-        let unit: Vec<f64> =
-            self.scale.inverse().iter().zip(&self.weight).map(|(d, w)| d * w).collect();
-        let mut z = vec![0.0; unit.len()];
+        let raw: Vec<f64> =
+            self.scale.inverse_sd().iter().zip(&self.coefficient).map(|(d, w)| d * w).collect();
+        let mut z = vec![0.0; raw.len()];
         let (mut target, mut weight) = (Vec::new(), Vec::new());
         for (i, row) in rows.rows().enumerate() {
             centred(row, &self.scale.mean, &mut z);
-            let f = kernel::dot(&z, &unit) + self.intercept;
+            let f = kernel::dot(&z, &raw) + self.intercept;
             let s = sigmoid(f);
             let h = (s * (1.0 - s)).max(FLOOR);
             target.push(f + (rows.y()[i] - s) / h);
@@ -178,29 +182,29 @@ impl Working {
         Ok(out)
     }
 
-    /// Counts the block's rows in the moments, and steps along the slope of each.
+    /// Adds the block's rows to the moments, then takes a gradient step for each.
     fn learn(&mut self) {
         let block = &self.pending;
-        self.scale.count_in(block, 1.0 - self.forget);
-        let (inverse, scale) = (self.scale.inverse(), &self.scale);
+        self.scale.add(block, 1.0 - self.forget);
+        let (inverse, scale) = (self.scale.inverse_sd(), &self.scale);
         let mut z = vec![0.0; inverse.len()];
         for (i, row) in block.rows().enumerate() {
             centred(row, &scale.mean, &mut z);
             z.iter_mut().zip(&inverse).for_each(|(z, d)| *z *= d);
-            let slope = sigmoid(kernel::dot(&z, &self.weight) + self.intercept) - block.y()[i];
-            let share = block.weight()[i] / scale.unit * scale.count / scale.weight;
+            let slope = sigmoid(kernel::dot(&z, &self.coefficient) + self.intercept) - block.y()[i];
+            let share = block.weight()[i] / scale.weight_unit * scale.count / scale.weight;
             let most = 4.0 / (1.0 + kernel::dot(&z, &z));
             let step = (RATE / z.len() as f64 * share).min(most);
-            kernel::axpy(-step * slope, &z, &mut self.weight);
+            kernel::axpy(-step * slope, &z, &mut self.coefficient);
             self.intercept -= step * slope;
         }
     }
 
-    /// Whether this can be what was saved of so many features.
+    /// Whether a loaded state can belong to so many features.
     pub(crate) fn sound(&self, features: usize) -> bool {
         let s = &self.scale;
         let finite = |v: &f64| v.is_finite();
-        let sizes = self.weight.len() == features
+        let sizes = self.coefficient.len() == features
             && s.second.len() == features
             && s.mean.sound(features)
             && self.pending.features() == features
@@ -209,20 +213,20 @@ impl Working {
         let whole = self.rows.is_multiple_of(GRID as u64) && self.rows < 1 << 60;
         let scaled = match self.rows {
             0 => s.weight == 0.0,
-            _ => s.weight > 0.0 && s.weight.is_finite() && s.unit >= f64::MIN_POSITIVE,
+            _ => s.weight > 0.0 && s.weight.is_finite() && s.weight_unit >= f64::MIN_POSITIVE,
         };
         sizes
             && whole
             && scaled
-            && s.unit.is_finite()
+            && s.weight_unit.is_finite()
             && s.count.is_finite()
             && s.second.iter().all(|v| v.is_finite() && *v >= 0.0)
-            && self.weight.iter().all(finite)
+            && self.coefficient.iter().all(finite)
             && self.intercept.is_finite()
             && (0.0..1.0).contains(&self.forget)
             && self.epoch_end > self.rows
             && self.epoch_end < 1 << 62
-            && self.seen[0].checked_add(self.seen[1]) == Some(self.rows())
+            && self.class_counts[0].checked_add(self.class_counts[1]) == Some(self.rows())
             && self.pending.y().iter().all(|y| *y == 0.0 || *y == 1.0)
             && self.pending.weight().iter().all(|w| *w > 0.0)
     }
@@ -230,20 +234,21 @@ impl Working {
 
 impl Scale {
     /// `1 / sd` of each feature, 0 for one that has not varied.
-    fn inverse(&self) -> Vec<f64> {
+    fn inverse_sd(&self) -> Vec<f64> {
         let one = |v: &f64| if *v > 0.0 { (self.weight / v).sqrt() } else { 0.0 };
         self.second.iter().map(one).collect()
     }
 
-    /// Joins a block of rows, after which each row before has let go of its share.
-    fn count_in(&mut self, block: &RowBlock, keep: f64) {
-        if self.unit == 0.0 {
-            self.unit = unit_of(block.weight()[0]);
+    /// Adds a block of rows; each row multiplies the sums of all earlier ones by `keep`.
+    fn add(&mut self, block: &RowBlock, keep: f64) {
+        if self.weight_unit == 0.0 {
+            self.weight_unit = weight_unit(block.weight()[0]);
         }
         let (p, b) = (self.second.len(), block.len());
-        let weight: Vec<f64> = block.weight().iter().map(|w| w / self.unit).collect();
+        let weight: Vec<f64> = block.weight().iter().map(|w| w / self.weight_unit).collect();
         let total: f64 = weight.iter().sum();
-        // From the first row on, so that equal values leave nothing and an offset costs no digit.
+        // Relative to the first row, so that equal values give exactly 0 and an offset costs no
+        // digit.
         let mut first = vec![0.0; p];
         block.row(0).axpy(1.0, &mut first);
         let shift = Means::of(first.clone(), vec![0.0; p]);
@@ -261,14 +266,14 @@ impl Scale {
             centred(row, &mean, &mut z);
             self.second.iter_mut().zip(&z).for_each(|(v, z)| *v += w * z * z);
         }
-        let apart = mean.minus(&self.mean);
+        let difference = mean.minus(&self.mean);
         let all = self.weight + total;
         let f = self.weight * total / all;
         if self.weight == 0.0 {
             self.mean = mean;
         } else {
-            self.second.iter_mut().zip(&apart).for_each(|(v, d)| *v += f * d * d);
-            self.mean.step(total / all, &apart);
+            self.second.iter_mut().zip(&difference).for_each(|(v, d)| *v += f * d * d);
+            self.mean.step(total / all, &difference);
         }
         self.weight = all;
         self.count += b as f64;
@@ -290,31 +295,30 @@ mod tests {
     #[test]
     fn the_first_block_is_linearised_at_zero() {
         // f = 0: s = 1/2, h = 1/4, target (y - 1/2) / (1/4) = 2 or -2.
-        let mut working = Working::new(2, 0.0);
-        working
-            .push(&block(&[([1.0, -2.0], 1.0, 3.0), ([1.0, 1.0], 0.0, 1.0)]), |_, _| Ok(()))
+        let mut irls = Irls::new(2, 0.0);
+        irls.push(&block(&[([1.0, -2.0], 1.0, 3.0), ([1.0, 1.0], 0.0, 1.0)]), |_, _| Ok(()))
             .unwrap();
-        let look = working.look(None).unwrap();
-        assert_eq!((look.y(), look.weight()), (&[2.0, -2.0][..], &[0.75, 0.25][..]));
-        assert_eq!((working.rows(), working.seen()), (2, [1, 1]));
+        let rows = irls.pending_with(None).unwrap();
+        assert_eq!((rows.y(), rows.weight()), (&[2.0, -2.0][..], &[0.75, 0.25][..]));
+        assert_eq!((irls.rows(), irls.class_counts()), (2, [1, 1]));
     }
 
     #[test]
     fn the_model_learns_from_standardised_rows() {
-        // x = (5 +- 2, 7): mean 5, deviation 2, z = +-1, and the second does not vary. Classes go
-        // with the first. By hand, step 0.2 / 2 = 0.1: each row moves w by 0.1 (1 - s(w z..)) z.
+        // x = (5 +- 2, 7): mean 5, deviation 2, z = +-1; the second feature does not vary. The
+        // class follows the first. By hand, step 0.2 / 2 = 0.1: each row moves w by
+        // 0.1 (y - s(w z + b)) z.
         let rows: Vec<_> = (0..GRID)
             .map(|i| if i % 2 == 0 { ([7.0, 7.0], 1.0, 1.0) } else { ([3.0, 7.0], 0.0, 1.0) })
             .collect();
-        let mut working = Working::new(2, 0.0);
+        let mut irls = Irls::new(2, 0.0);
         let mut blocks = 0;
-        working
-            .push(&block(&rows), |block, ended| {
-                blocks += 1;
-                assert!(!ended && block.len() == GRID);
-                Ok(())
-            })
-            .unwrap();
+        irls.push(&block(&rows), |block, ended| {
+            blocks += 1;
+            assert!(!ended && block.len() == GRID);
+            Ok(())
+        })
+        .unwrap();
         let (mut w, mut b) = (0.0, 0.0);
         for i in 0..GRID {
             let (z, y) = if i % 2 == 0 { (1.0, 1.0) } else { (-1.0, 0.0) };
@@ -322,7 +326,7 @@ mod tests {
             (w, b) = (w - 0.1 * slope * z, b - 0.1 * slope);
         }
         assert_eq!(blocks, 1);
-        assert!((working.weight[0] - w).abs() < 1e-12 && working.weight[1] == 0.0);
-        assert!((working.intercept - b).abs() < 1e-12);
+        assert!((irls.coefficient[0] - w).abs() < 1e-12 && irls.coefficient[1] == 0.0);
+        assert!((irls.intercept - b).abs() < 1e-12);
     }
 }

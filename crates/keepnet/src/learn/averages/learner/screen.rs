@@ -1,32 +1,34 @@
-//! O(p) statistics of one epoch: how every feature goes with the residual of a frozen model.
+//! Screening statistics of one epoch: the association of every feature with the residual of a
+//! frozen model, in O(p) memory.
 //!
 //! ```text
 //! sums over rows of w (x_j - m_j), w (x_j - m_j)^2, w (x_j - m_j) r     m: the epoch's first row
 //! t_j = sqrt(n) c_j / sqrt(v_j rr);  t <- (t - median) / (1.4826 MAD)   over features outside
 //! ```
 //!
-//! The median and the MAD are an empirical null: a common factor that the model has not caught
-//! moves every `t_j` alike, and would otherwise keep true features out. Each feature's sums are
+//! The median and the MAD are an empirical null. A common factor that the model does not explain
+//! moves every `t_j` alike, and would otherwise hide true features. The sums of each feature are
 //! taken row by row, in tiles of features, so neither source blocks nor threads change a digit.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::running::unit_of;
 use crate::data::row::{Row, RowBlock};
+use crate::learn::averages::running::weight_unit;
 use crate::numeric::kernel::Element;
 use crate::numeric::row_loops::run;
 
-/// Features of a tile: its sums stay in the first-level cache while rows go by.
+/// Features of a tile: its sums stay in the first-level cache over many rows.
 const TILE: usize = 512;
 
 /// Sums of one epoch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Screen {
-    /// Power of four near the first weight, over which weights are summed.
-    unit: f64,
+    /// Sample weights are divided by this power of four near the first of them.
+    weight_unit: f64,
     /// The first residual, so that an offset of the target costs no digit.
     origin: f64,
+    /// The first row, where rows are dense.
     shift: Vec<f64>,
     first: Vec<f64>,
     second: Vec<f64>,
@@ -46,7 +48,7 @@ impl Screen {
     pub(crate) fn new(features: usize) -> Self {
         let zeros = || vec![0.0; features];
         Self {
-            unit: 1.0,
+            weight_unit: 1.0,
             origin: 0.0,
             shift: zeros(),
             first: zeros(),
@@ -63,7 +65,7 @@ impl Screen {
     pub(crate) fn push(&mut self, rows: &RowBlock, range: std::ops::Range<usize>, r: &[f64]) {
         let dense = !rows.is_sparse();
         if self.weight == 0.0 && !range.is_empty() {
-            (self.unit, self.origin) = (unit_of(rows.weight()[range.start]), r[0]);
+            (self.weight_unit, self.origin) = (weight_unit(rows.weight()[range.start]), r[0]);
             self.shift.fill(0.0);
             if dense {
                 rows.row(range.start).axpy(1.0, &mut self.shift);
@@ -71,7 +73,7 @@ impl Screen {
         }
         let r: Vec<f64> = r.iter().map(|r| r - self.origin).collect();
         for (i, r) in range.clone().zip(&r) {
-            let w = rows.weight()[i] / self.unit;
+            let w = rows.weight()[i] / self.weight_unit;
             self.weight += w;
             self.weight2 += w * w;
             self.residual += w * r;
@@ -81,7 +83,7 @@ impl Screen {
             self.push_dense(rows, range, &r);
         } else {
             for (i, r) in range.zip(&r) {
-                let w = rows.weight()[i] / self.unit;
+                let w = rows.weight()[i] / self.weight_unit;
                 rows.row(i).each(|j, x| {
                     self.first[j] += w * x;
                     self.second[j] += w * x * x;
@@ -92,7 +94,7 @@ impl Screen {
     }
 
     fn push_dense(&mut self, rows: &RowBlock, range: std::ops::Range<usize>, r: &[f64]) {
-        let unit = self.unit;
+        let unit = self.weight_unit;
         let tiles = self
             .first
             .par_chunks_mut(TILE)
@@ -113,14 +115,14 @@ impl Screen {
         });
     }
 
-    /// Whether this can be what was saved of so many features.
+    /// Whether a loaded state can belong to so many features.
     pub(crate) fn sound(&self, features: usize) -> bool {
         let all = [&self.shift, &self.first, &self.second, &self.cross];
         let sums = [self.origin, self.weight, self.weight2, self.residual, self.residual2];
         all.iter().all(|v| v.len() == features && v.iter().all(|v| v.is_finite()))
             && sums.iter().all(|v| v.is_finite())
-            && self.unit >= f64::MIN_POSITIVE
-            && self.unit.is_finite()
+            && self.weight_unit >= f64::MIN_POSITIVE
+            && self.weight_unit.is_finite()
             && self.weight >= 0.0
             && self.weight2 >= 0.0
     }
@@ -144,8 +146,8 @@ impl Screen {
             .collect();
         if outside.len() > 1 {
             let middle = median(outside.clone());
-            let away = outside.iter().map(|t| (t - middle).abs()).collect();
-            let spread = (1.4826 * median(away)).max(1e-12);
+            let deviation = outside.iter().map(|t| (t - middle).abs()).collect();
+            let spread = (1.4826 * median(deviation)).max(1e-12);
             t.iter_mut().filter(|t| **t != 0.0).for_each(|t| *t = (*t - middle) / spread);
         }
         t

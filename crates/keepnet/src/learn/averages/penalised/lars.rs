@@ -6,18 +6,18 @@
 //!     leaves), lambda - target
 //! ```
 //!
-//! The whole lasso path, exactly, a feature at a time: `k` features are the first set of that
-//! size. Cost `p |A|` a step and `|A|^2` for the Cholesky factor of `S_AA`, which gains a row when
-//! a feature joins and is rebuilt from the gap when one leaves. Source: Efron, Hastie, Johnstone
+//! This is the exact lasso path, one feature at a time; `k` features are the first set of that size.
+//! Cost `p |A|` a step and `|A|^2` for the Cholesky factor of `S_AA`. The factor gains a row when a
+//! feature joins. When one leaves, it is rebuilt from that row on. Source: Efron, Hastie, Johnstone
 //! and Tibshirani 2004, section 3.
 
-use super::gram::Gram;
+use crate::learn::averages::gram::Gram;
 use crate::numeric::kernel;
 
 /// A pivot below this is a feature that the active ones already span.
 const SPANNED: f64 = 1e-10;
 
-/// A walk along the lasso path of the first output.
+/// The current point on the lasso path of the first output.
 pub(crate) struct Lars<'a> {
     gram: &'a Gram,
     active: Vec<usize>,
@@ -26,13 +26,14 @@ pub(crate) struct Lars<'a> {
     pub(crate) b: Vec<f64>,
     g: Vec<f64>,
     lambda: f64,
-    barred: Vec<bool>,
-    /// The feature that has just left; it may not come back in the same step.
-    left: Option<usize>,
+    /// Features that the active ones spanned; they stay out.
+    spanned: Vec<bool>,
+    /// The feature that left in the last step; it may not join again in the next one.
+    just_left: Option<usize>,
 }
 
 impl<'a> Lars<'a> {
-    /// Starts where every weight is zero.
+    /// Starts where every coefficient is zero.
     pub(crate) fn new(gram: &'a Gram) -> Self {
         let g = gram.xy[0].clone();
         let lambda = g.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
@@ -42,10 +43,10 @@ impl<'a> Lars<'a> {
             sign: Vec::new(),
             factor: Vec::new(),
             b: vec![0.0; gram.p()],
-            barred: vec![false; gram.p()],
+            spanned: vec![false; gram.p()],
             g,
             lambda,
-            left: None,
+            just_left: None,
         };
         if let Some(j) = lars.g.iter().position(|g| g.abs() == lambda && lambda > 0.0) {
             lars.join(j);
@@ -53,14 +54,14 @@ impl<'a> Lars<'a> {
         lars
     }
 
-    /// Walks until `k` features are active; their places, ascending.
+    /// The places of the first `k` features that are active together, ascending.
     pub(crate) fn at_size(mut self, k: usize) -> Vec<usize> {
         self.run(k, 0.0, |_| {});
         self.active.sort_unstable();
         self.active
     }
 
-    /// Walks until `lambda`, in units of the target.
+    /// The coefficients at `lambda`, in units of the target.
     pub(crate) fn at_lambda(mut self, lambda: f64) -> Vec<f64> {
         self.run(usize::MAX, lambda, |_| {});
         self.b
@@ -79,7 +80,7 @@ impl<'a> Lars<'a> {
     }
 
     fn run(&mut self, k: usize, target: f64, mut joined: impl FnMut(usize)) {
-        // A path has few more events than features; the guard is against cycling on ties.
+        // A path has few more events than features. The guard ends cycles on ties.
         let guard = 20 * (self.gram.p() + 10);
         for _ in 0..guard {
             if self.active.is_empty() || self.active.len() >= k || self.lambda <= target {
@@ -98,7 +99,7 @@ impl<'a> Lars<'a> {
             }
             kernel::axpy(-step, &a, &mut self.g);
             self.lambda -= step;
-            self.left = None;
+            self.just_left = None;
             if step == to_leave && to_leave < to_join {
                 self.leave(leaver);
             } else if step == to_join {
@@ -113,12 +114,12 @@ impl<'a> Lars<'a> {
 
     fn next_join(&self, a: &[f64]) -> (f64, usize) {
         let mut best = (f64::INFINITY, 0);
-        let mut inside = self.barred.clone();
-        self.active.iter().for_each(|j| inside[*j] = true);
-        if let Some(j) = self.left {
-            inside[j] = true;
+        let mut excluded = self.spanned.clone();
+        self.active.iter().for_each(|j| excluded[*j] = true);
+        if let Some(j) = self.just_left {
+            excluded[j] = true;
         }
-        for j in (0..a.len()).filter(|j| !inside[*j]) {
+        for j in (0..a.len()).filter(|j| !excluded[*j]) {
             for sign in [1.0, -1.0] {
                 let (gap, speed) = (self.lambda - sign * self.g[j], 1.0 - sign * a[j]);
                 if speed > 1e-12 {
@@ -154,7 +155,7 @@ impl<'a> Lars<'a> {
         }
         let pivot = 1.0 - kernel::dot(&row, &row);
         if pivot < SPANNED {
-            self.barred[j] = true;
+            self.spanned[j] = true;
             return false;
         }
         row.push(pivot.sqrt());
@@ -165,7 +166,7 @@ impl<'a> Lars<'a> {
     }
 
     fn leave(&mut self, at: usize) {
-        self.left = Some(self.active[at]);
+        self.just_left = Some(self.active[at]);
         self.b[self.active[at]] = 0.0;
         let tail: Vec<(usize, f64)> =
             self.active.drain(at..).zip(self.sign.drain(at..)).skip(1).collect();
@@ -202,17 +203,17 @@ mod tests {
     use crate::learn::testing;
 
     #[test]
-    fn weights_are_those_of_coordinate_descent_at_the_same_lambda() {
+    fn coefficients_are_those_of_coordinate_descent_at_the_same_lambda() {
         for (n, p) in [(300, 60), (60, 80)] {
             let gram = testing::gram(n, p, 6);
-            let unit = gram.yy[0].sqrt();
+            let sd_y = gram.sd_y();
             for share in [0.6, 0.2, 0.05] {
                 let penalty = Penalty { shape: Shape::Lasso, l2: 0.0 };
                 let mut descent = Descent::new(&gram, penalty, Vec::new());
                 let lambda = share * descent.lambda_max();
                 descent.solve(lambda, TIGHT);
-                let lars = Lars::new(&gram).at_lambda(lambda * unit);
-                for (j, (a, b)) in lars.iter().zip(descent.weights()).enumerate() {
+                let lars = Lars::new(&gram).at_lambda(lambda * sd_y);
+                for (j, (a, b)) in lars.iter().zip(descent.coefficients()).enumerate() {
                     assert!((a - b).abs() < 1e-7, "n {n} share {share} at {j}: {a} {b}");
                     assert_eq!(a.abs() > 1e-9, b.abs() > 1e-9, "support at {j}");
                 }

@@ -1,12 +1,12 @@
-//! One extraction: the refitted model, what each feature is worth in it, and its report.
+//! One extraction: the refitted model, the score of each feature in it, and its report.
 
 use std::cell::OnceCell;
 
 use super::gram::{F32, Gram, JITTER, Model, solve};
-use super::running::RunningAverages;
 use crate::data::block::FeatureId;
 use crate::data::row::{Row, RowBlock, RowProblem};
 use crate::error::{Error, Result};
+use crate::learn::averages::running::RunningAverages;
 use crate::select::Status;
 use crate::selection::{CovariateCoefficient, Selected, Selection, Value};
 
@@ -15,27 +15,27 @@ const SINGULAR: f64 = 1e-3;
 /// Relative error of coefficients from which a result warns.
 const COARSE: f64 = 1e-3;
 
-/// A learner that holds its last extraction until the next row comes.
-pub(crate) trait Held {
-    /// Where the extraction is held.
-    fn cell(&self) -> &OnceCell<Fit>;
+/// A learner that caches its last extraction until the next row comes.
+pub(crate) trait CachedFit {
+    /// The cache.
+    fn cache(&self) -> &OnceCell<Fit>;
 
     /// Rows learnt from.
     fn rows(&self) -> u64;
 
-    /// The model of the rows so far and of `more`, which are not learnt from.
+    /// The model of the rows so far and of `more`. The learner does not learn from `more`.
     fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit>;
 
-    /// A fit as results show it, of so many rows.
-    fn shown(&self, fit: &Fit, rows: u64) -> Selection;
+    /// The selection of a fit to so many rows.
+    fn selection_of(&self, fit: &Fit, rows: u64) -> Selection;
 
-    /// The extraction, made where none is held.
+    /// The cached extraction; extracts now where there is none.
     fn fit(&self) -> Result<&Fit> {
-        if let Some(fit) = self.cell().get() {
+        if let Some(fit) = self.cache().get() {
             return Ok(fit);
         }
         let fit = self.fit_with(None)?;
-        Ok(self.cell().get_or_init(|| fit))
+        Ok(self.cache().get_or_init(|| fit))
     }
 
     /// The margins of one row.
@@ -44,16 +44,16 @@ pub(crate) trait Held {
         Ok(())
     }
 
-    /// What is kept now.
-    fn chosen(&self) -> Result<Selection> {
-        Ok(self.shown(self.fit()?, self.rows()))
+    /// The selection now.
+    fn current_selection(&self) -> Result<Selection> {
+        Ok(self.selection_of(self.fit()?, self.rows()))
     }
 
-    /// Features and loss of the extraction that is held, beside the numbers of `more`.
-    fn standing(&self, more: Status) -> Status {
-        match self.cell().get() {
-            None => Status { kept: 0, loss: None, ..more },
-            Some(fit) => Status { kept: fit.model.index.len(), loss: Some(fit.loss), ..more },
+    /// `other` with the number of features and the loss of the cached extraction.
+    fn current_status(&self, other: Status) -> Status {
+        match self.cache().get() {
+            None => Status { kept: 0, loss: None, ..other },
+            Some(fit) => Status { kept: fit.model.index.len(), loss: Some(fit.loss), ..other },
         }
     }
 }
@@ -66,7 +66,7 @@ pub(crate) struct Fit {
     score: Vec<f64>,
     mean: Vec<f64>,
     pub(crate) loss: f64,
-    /// Features that do not vary, where all were looked at.
+    /// Number of features that do not vary, where all were examined.
     pub(crate) constant: Option<u64>,
     notes: Vec<(&'static str, Value)>,
     warnings: Vec<String>,
@@ -86,7 +86,7 @@ impl Fit {
         Self::with(gram, &set, &b, notes, warnings)
     }
 
-    /// A model of standardised weights `b` on the places `set`, in the order of their features.
+    /// The model of standardised coefficients `b` on the places `set`, ordered by feature.
     pub(crate) fn with(
         gram: &Gram,
         set: &[usize],
@@ -96,7 +96,7 @@ impl Fit {
     ) -> Result<Self> {
         let rss = gram.rss(set, b);
         let variance: f64 = gram.yy.iter().sum();
-        // No weights at all would have the loss of the constant model.
+        // Coefficients of zero would have the loss of the constant model.
         let sane = rss <= variance * (1.0 + 1e-6);
         if !sane {
             return Err(Error::Defect(format!(
@@ -118,9 +118,9 @@ impl Fit {
         })
     }
 
-    /// Compares the loss with that of the model's own predictions on the rows, from their averages
-    /// in closed form: the way back to the original scale is then right too. `place` is where the
-    /// averages have a feature.
+    /// Compares the loss with the squared error of the model on the original scale, which the
+    /// averages give in closed form. So an error in the change of scale is found too. `place` gives
+    /// the place of a feature in the averages.
     pub(crate) fn check(
         &self,
         averages: &RunningAverages,
@@ -142,7 +142,7 @@ impl Fit {
         )))
     }
 
-    /// What results show of it.
+    /// The selection that results show.
     pub(crate) fn selection(&self, method: &'static str, problem: &RowProblem) -> Selection {
         let mut selection = Selection {
             method,
@@ -156,13 +156,13 @@ impl Fit {
         };
         for (at, j) in self.model.index.iter().enumerate() {
             let name = problem.names[*j as usize].clone();
-            let coefficient: Vec<f64> = self.model.weight.iter().map(|w| w[at]).collect();
+            let coefficient: Vec<f64> = self.model.coefficient.iter().map(|b| b[at]).collect();
             if problem.is_covariate(*j) {
                 selection.covariates.push(CovariateCoefficient { name, coefficient });
                 continue;
             }
-            let always = problem.always.binary_search(j).is_ok();
-            let list = if always { &mut selection.always } else { &mut selection.selected };
+            let pinned = problem.always.binary_search(j).is_ok();
+            let list = if pinned { &mut selection.always } else { &mut selection.selected };
             list.push(Selected {
                 id: FeatureId::new(u64::from(*j)),
                 name,
@@ -203,7 +203,7 @@ fn coarse(gram: &Gram, set: &[usize]) -> Option<String> {
     Some(format!(
         "the kept features are nearly collinear (condition number {size}), so coefficients from \
          products in f32 {off}; use `products=f64`{}",
-        if gram.half { " and leave storage=f32 out" } else { "" }
+        if gram.f32_storage { " and leave storage=f32 out" } else { "" }
     ))
 }
 
@@ -217,7 +217,7 @@ fn removal_costs(gram: &Gram, set: &[usize], b: &[Vec<f64>]) -> Result<Vec<f64>>
         (0..m).map(|j| (0..m).map(|i| f64::from(u8::from(i == j))).collect()).collect();
     let inverse = match solve(|| gram.sub(set).0, &units, JITTER) {
         Ok(inverse) => inverse,
-        // Of features that depend on each other any one can leave at next to no cost.
+        // Any one of several dependent features can leave at almost no cost.
         Err(_) => solve(|| gram.sub(set).0, &units, SINGULAR)?,
     };
     let cost = |j: usize| b.iter().map(|b| 0.5 * b[j] * b[j] / inverse[j][j]).sum();
@@ -229,8 +229,9 @@ mod tests {
     use super::*;
     use crate::learn::{AveragesParams, testing};
 
-    /// `y = x0 + x1 + noise`: least squares passes, and no weight, intercept or loss can be changed
-    /// without notice. A weight that is 3 off has a squared error of 9 more, far above the variance.
+    /// `y = x0 + x1 + noise`: least squares passes, and every change of a coefficient, intercept or
+    /// loss is found. A coefficient that is off by 3 adds 9 to the squared error, far above the
+    /// variance.
     #[test]
     fn a_model_that_contradicts_itself_is_a_defect() {
         let mut averages = RunningAverages::new(3, 0, AveragesParams::default()).unwrap();
@@ -243,7 +244,7 @@ mod tests {
             assert!(matches!(error, Error::Defect(_)), "{error}");
         };
         let mut wrong = [fit(), fit(), fit(), fit()];
-        wrong[0].model.weight[0][1] *= 1.1;
+        wrong[0].model.coefficient[0][1] *= 1.1;
         wrong[1].model.intercept[0] += 0.1;
         wrong[2].loss *= 1.01;
         wrong[3].model.index[1] = 2;

@@ -1,12 +1,12 @@
-//! Features that are in every model: the others are chosen with them projected out.
+//! Pinned features: they are in every model, and the others are chosen with them projected out.
 //!
 //! ```text
 //! P pinned, F free:   S_FF.P = S_FF - S_FP S_PP^-1 S_PF     s_F.P = s_F - S_FP S_PP^-1 s_P
 //! syy.P = syy - s_P'S_PP^-1 s_P     n.P = n - |P|     scaled again to a unit diagonal
-//! back, with D the scale:   b_F = D b     b_P = S_PP^-1 (s_P - S_PF b_F)
+//! original coefficients, with D the scale:   b_F = D b     b_P = S_PP^-1 (s_P - S_PF b_F)
 //! ```
 //!
-//! What a method is given is the Gram of the residuals after least squares on `P`, so `P` is neither
+//! A method works on the Gram of the residuals after least squares on `P`. So `P` is neither
 //! penalised nor ranked, and a free feature that `P` explains is left out. The refit is on all
 //! together. Cost `2 |P| p^2` flops, memory `8 p^2` bytes. Source: Frisch and Waugh 1933.
 
@@ -20,32 +20,32 @@ use crate::data::row::RowProblem;
 use crate::error::{Error, Result};
 use crate::selection::Value;
 
-/// Share of its variance that a free feature must have left, in errors of a correlation: block
-/// products in f32 leave 1e-7 of a feature that has none.
+/// Share of its variance that a free feature must have left, in errors of a correlation. Block
+/// products in f32 leave a share of 1e-7 where the true share is 0.
 const EXPLAINED: f64 = 10.0;
 
-/// A Gram with the places of the features that are in every model.
+/// A Gram with the places of the pinned features.
 pub(crate) struct Pinned {
     pub(crate) whole: Gram,
     pins: Vec<usize>,
-    /// Pinned features that those before them span, which are in no model.
+    /// Pinned features that earlier pinned ones span; they are in no model.
     spanned: Vec<usize>,
-    /// `None` where nothing is pinned and all are free.
+    /// `None` where all features are free.
     free: Option<Free>,
 }
 
 /// The free features with the pinned ones projected out.
 struct Free {
     gram: Gram,
-    /// Place in the whole Gram of each row.
+    /// Place of each in the whole Gram.
     place: Vec<usize>,
-    /// Standard deviation that each has left.
+    /// Standard deviation of each after the projection.
     scale: Vec<f64>,
 }
 
 impl Pinned {
-    /// Splits a Gram, whose features ascend; those that do not vary are not in it, and are told by
-    /// [`lost`].
+    /// Splits a Gram, whose features ascend. Features that do not vary are not in it; see
+    /// [`constant_warnings`].
     pub(crate) fn new(whole: Gram, problem: &RowProblem) -> Result<Self> {
         let place = |j: u32| whole.index.binary_search(&j).ok();
         let (pins, spanned) = independent(&whole, problem.pinned().filter_map(place));
@@ -56,7 +56,7 @@ impl Pinned {
         Ok(Self { whole, pins, spanned, free: Some(free) })
     }
 
-    /// A warning for each pinned feature that is left out because others span it.
+    /// A warning for each pinned feature that is left out because earlier ones span it.
     pub(crate) fn warnings(&self, problem: &RowProblem) -> impl Iterator<Item = String> {
         let name = |j: &usize| &problem.names[self.whole.index[*j] as usize];
         let say = |j| {
@@ -68,7 +68,7 @@ impl Pinned {
         self.spanned.iter().map(say).collect::<Vec<_>>().into_iter()
     }
 
-    /// The problem that a method chooses from.
+    /// The Gram of the free features, from which a method chooses.
     pub(crate) fn free(&self) -> &Gram {
         self.free.as_ref().map_or(&self.whole, |free| &free.gram)
     }
@@ -82,7 +82,7 @@ impl Pinned {
     }
 
     /// The pinned features and the free places `set`, as ascending places of the whole Gram.
-    pub(crate) fn with(&self, set: &[usize]) -> Vec<usize> {
+    pub(crate) fn with_pins(&self, set: &[usize]) -> Vec<usize> {
         let mut all = self.places(set);
         all.extend(&self.pins);
         all.sort_unstable();
@@ -97,7 +97,7 @@ impl Pinned {
         }
     }
 
-    /// Numbers of a method worth showing.
+    /// The method's numbers for the result.
     pub(crate) fn notes(&self, extract: &dyn Extract) -> Result<Vec<(&'static str, Value)>> {
         if self.free().p() == 0 { Ok(Vec::new()) } else { extract.notes(self.free()) }
     }
@@ -120,11 +120,11 @@ impl Pinned {
     ) -> Result<Fit> {
         let own = match set.is_empty() {
             true => None,
-            false => extract.weights(self.free(), set).transpose()?,
+            false => extract.coefficients(self.free(), set).transpose()?,
         };
         let Some(own) = own else { return self.refit(set, notes, warnings) };
-        let all = self.with(set);
-        Fit::with(&self.whole, &all, &self.back(set, own, &all)?, notes, warnings)
+        let all = self.with_pins(set);
+        Fit::with(&self.whole, &all, &self.all_coefficients(set, own, &all)?, notes, warnings)
     }
 
     /// Least squares on the pinned features and the free places `set`.
@@ -134,7 +134,7 @@ impl Pinned {
         notes: Vec<(&'static str, Value)>,
         warnings: Vec<String>,
     ) -> Result<Fit> {
-        let all = self.with(set);
+        let all = self.with_pins(set);
         if all.len() as f64 >= self.whole.n {
             return Err(Error::Data(format!(
                 "{} features cannot be fitted to {:.0} rows; give a smaller -k or more rows",
@@ -145,8 +145,13 @@ impl Pinned {
         Fit::new(&self.whole, &all, notes, warnings)
     }
 
-    /// Weights of the places `all` from those of the free places `set`.
-    fn back(&self, set: &[usize], mut b: Vec<Vec<f64>>, all: &[usize]) -> Result<Vec<Vec<f64>>> {
+    /// Coefficients of the places `all` from those of the free places `set`.
+    fn all_coefficients(
+        &self,
+        set: &[usize],
+        mut b: Vec<Vec<f64>>,
+        all: &[usize],
+    ) -> Result<Vec<Vec<f64>>> {
         let Some(free) = &self.free else { return Ok(b) };
         b.iter_mut().for_each(|b| b.iter_mut().zip(set).for_each(|(b, at)| *b /= free.scale[*at]));
         let (places, whole) = (self.places(set), &self.whole);
@@ -159,11 +164,12 @@ impl Pinned {
         };
         let right: Vec<Vec<f64>> = whole.xy.iter().zip(&b).map(rest).collect();
         let pinned = least_squares(&gather(&whole.s, &self.pins), &right)?.0;
-        let weight = |output: usize, j: &usize| match self.pins.iter().position(|pin| pin == j) {
+        let coefficient = |output: usize, j: &usize| match self.pins.iter().position(|pin| pin == j)
+        {
             Some(at) => pinned[output][at],
             None => places.iter().position(|place| place == j).map_or(0.0, |at| b[output][at]),
         };
-        Ok((0..b.len()).map(|o| all.iter().map(|j| weight(o, j)).collect()).collect())
+        Ok((0..b.len()).map(|o| all.iter().map(|j| coefficient(o, j)).collect()).collect())
     }
 }
 
@@ -180,7 +186,7 @@ impl Free {
             )));
         }
         let others: Vec<usize> = (0..whole.p()).filter(|j| !pinned[*j]).collect();
-        // One solve for the free columns and the outputs alike.
+        // One solve for both the free columns and the outputs.
         let of = |column: &[f64]| pins.iter().map(|pin| column[*pin]).collect::<Vec<f64>>();
         let mut right: Vec<Vec<f64>> = others.iter().map(|j| of(whole.column(*j))).collect();
         right.extend(whole.xy.iter().map(|xy| of(xy)));
@@ -217,14 +223,14 @@ impl Free {
             mean: place.iter().map(|j| whole.mean[*j]).collect(),
             mean_y: whole.mean_y.clone(),
             rounding: whole.rounding,
-            half: whole.half,
+            f32_storage: whole.f32_storage,
             ridge: std::sync::OnceLock::new(),
         };
         Ok(Self { gram, place, scale })
     }
 }
 
-/// The pins that those before do not span, and the others; by Cholesky, row after row.
+/// The pins that earlier pins do not span, and the others; by Cholesky, row by row.
 fn independent(whole: &Gram, pins: impl Iterator<Item = usize>) -> (Vec<usize>, Vec<usize>) {
     let (mut kept, mut spanned) = (Vec::new(), Vec::new());
     let mut factor: Vec<Vec<f64>> = Vec::new();
@@ -232,8 +238,8 @@ fn independent(whole: &Gram, pins: impl Iterator<Item = usize>) -> (Vec<usize>, 
         let column = whole.column(pin);
         let mut row: Vec<f64> = Vec::with_capacity(kept.len() + 1);
         for (line, j) in factor.iter().zip(&kept) {
-            let known: f64 = line.iter().zip(&row).map(|(a, b)| a * b).sum();
-            row.push((column[*j] - known) / line[line.len() - 1]);
+            let dot: f64 = line.iter().zip(&row).map(|(a, b)| a * b).sum();
+            row.push((column[*j] - dot) / line[line.len() - 1]);
         }
         let pivot = 1.0 - row.iter().map(|v| v * v).sum::<f64>();
         if pivot <= EXPLAINED * whole.rounding {
@@ -247,7 +253,7 @@ fn independent(whole: &Gram, pins: impl Iterator<Item = usize>) -> (Vec<usize>, 
     (kept, spanned)
 }
 
-/// Rows and columns `keep` over their scales: symmetric to the last digit, unit diagonal.
+/// Rows and columns `keep`, divided by their scales: exactly symmetric, with a unit diagonal.
 fn rescale(s: &Mat<f64>, keep: &[usize], scale: &[f64]) -> Mat<f64> {
     let entry = |i: usize, j: usize| match i.cmp(&j) {
         std::cmp::Ordering::Equal => 1.0,
@@ -256,24 +262,24 @@ fn rescale(s: &Mat<f64>, keep: &[usize], scale: &[f64]) -> Mat<f64> {
     Mat::from_fn(keep.len(), keep.len(), entry)
 }
 
-/// A warning for each pinned feature that is not in the Gram.
-pub(crate) fn lost(gram: &Gram, problem: &RowProblem) -> Vec<String> {
-    let gone = problem.pinned().filter(|j| gram.index.binary_search(j).is_err());
+/// A warning for each pinned feature that does not vary, and so is not in the Gram.
+pub(crate) fn constant_warnings(gram: &Gram, problem: &RowProblem) -> Vec<String> {
+    let constant = problem.pinned().filter(|j| gram.index.binary_search(j).is_err());
     let say = |j: u32| {
         let name = &problem.names[j as usize];
         format!("{name:?} is always kept, but does not vary in the rows so far and is left out")
     };
-    gone.map(say).collect()
+    constant.map(say).collect()
 }
 
-/// Bytes of an extraction beside those without pinned features.
+/// Bytes that pinned features add to an extraction.
 pub(crate) fn bytes_for(problem: &RowProblem) -> u64 {
     let (p, m) = (problem.features() as u64, problem.pinned().count() as u64);
     if m == 0 { 0 } else { 16 * p * p + 32 * p * m }
 }
 
-/// That a method cannot pin features, where it is asked to.
-pub(crate) fn refuse(problem: &RowProblem, method: &str) -> Result<()> {
+/// An error where features are pinned, for a method that cannot pin them.
+pub(crate) fn refuse_pins(problem: &RowProblem, method: &str) -> Result<()> {
     match problem.pinned().next() {
         None => Ok(()),
         Some(_) => Err(Error::Unsupported(format!(

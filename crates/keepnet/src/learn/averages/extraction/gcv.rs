@@ -19,11 +19,11 @@ use faer::{Conj, Mat, Par};
 use super::gram::Gram;
 use crate::numeric::kernel;
 
-/// Values of lambda that are tried, evenly spaced in the logarithm.
+/// Number of lambdas that are tried, evenly spaced in the logarithm.
 const STEPS: usize = 60;
 const LEAST: f64 = 1e-4;
 const MOST: f64 = 1e3;
-/// What block products in f32 leave of a pivot that is zero.
+/// A pivot of zero may be this large after block products in f32.
 const ROUNDING: f64 = 1e-6;
 
 /// `S` in tridiagonal form with its right-hand sides.
@@ -33,15 +33,15 @@ struct Tridiagonal {
     right: Vec<Vec<f64>>,
 }
 
-/// The ridge that minimises generalised cross-validation, summed over outputs. Found once a Gram.
+/// The ridge that minimises generalised cross-validation, summed over outputs; computed once a Gram.
 pub(crate) fn ridge(gram: &Gram) -> f64 {
-    *gram.ridge.get_or_init(|| least(gram))
+    *gram.ridge.get_or_init(|| minimise(gram))
 }
 
-fn least(gram: &Gram) -> f64 {
-    // Few rows leave a matrix of low rank, whose eigenvalues a small matrix has too.
-    let few = if 2.0 * gram.n < gram.p() as f64 { low_rank(gram) } else { None };
-    let tri = few.unwrap_or_else(|| tridiagonalise(gram));
+fn minimise(gram: &Gram) -> f64 {
+    // With few rows S has low rank, and a small matrix has the same eigenvalues.
+    let small = if 2.0 * gram.n < gram.p() as f64 { low_rank(gram) } else { None };
+    let tri = small.unwrap_or_else(|| tridiagonalise(gram));
     let step = (MOST / LEAST).powf(1.0 / (STEPS - 1) as f64);
     let mut best = (f64::INFINITY, MOST);
     let mut lambda = LEAST;
@@ -56,8 +56,8 @@ fn least(gram: &Gram) -> f64 {
 }
 
 /// `S = L L'` by Cholesky with pivoting, stopped at rank r; `L'L = V D V'`, of order r, has the
-/// same eigenvalues that are not zero, and `t = D^-1/2 V'L's`: a tridiagonal form with nothing
-/// beside the diagonal. Cost `p r^2`. `None` where half of the features leave more than rounding.
+/// same non-zero eigenvalues, and `t = D^-1/2 V'L's`: a tridiagonal form that is diagonal. Cost
+/// `p r^2`. `None` where the rank is more than half of `p`.
 fn low_rank(gram: &Gram) -> Option<Tridiagonal> {
     let p = gram.p();
     let mut left = vec![1.0f64; p];
@@ -144,12 +144,12 @@ impl Tridiagonal {
         }
         let inverse = |i: usize| 1.0 / (down[i] + up[i] - self.diagonal[i] - lambda).max(floor);
         let trace: f64 = (0..p).map(inverse).sum();
-        let room = 1.0 - (p as f64 - lambda * trace + 1.0) / gram.n;
-        if room <= 0.0 {
+        let free = 1.0 - (p as f64 - lambda * trace + 1.0) / gram.n;
+        if free <= 0.0 {
             return f64::INFINITY;
         }
         let rss: f64 = (0..self.right.len()).map(|o| self.rss(o, lambda, &down, gram)).sum();
-        rss / (room * room)
+        rss / (free * free)
     }
 
     fn rss(&self, output: usize, lambda: f64, down: &[f64], gram: &Gram) -> f64 {

@@ -1,4 +1,4 @@
-//! Running averages: the centred second moments of a row stream, from which any model is taken.
+//! Running averages: the centred second moments of a row stream, from which any model is extracted.
 //!
 //! ```text
 //! W = sum w    W2 = sum w^2    mu = mean of x    C = sum w (x - mu)(x - mu)'
@@ -9,19 +9,19 @@
 //! ```
 //!
 //! The term `f d d'` enters the block product as one more row `sqrt(f) d`, so the merge of Chan
-//! costs one row in 257. With forgetting `alpha` the block's `b` rows first shrink `W, C, c, cyy`
-//! by `(1 - alpha)^b` and row `i` of them weighs `(1 - alpha)^(b-1-i)`; then `n_eff = W^2 / W2`
+//! costs one row in 257. With forgetting `alpha` a block of `b` rows first multiplies `W, C, c, cyy`
+//! by `(1 - alpha)^b`, and its row `i` has the weight `(1 - alpha)^(b-1-i)`. Then `n_eff = W^2 / W2`
 //! tends to `(2 - alpha) / alpha`.
 //!
-//! Blocks are 256 rows and begin at row numbers that 256 divides, whatever blocks the source
-//! has; rows of an unfinished block wait in `pending`, and a look at the state counts them in
-//! without moving them. So every digit depends on the rows alone. Sparse rows are summed raw
-//! (`C = sum w (x - m)(x - m)'`, centred when looked at), since centring would make them dense; `m`
-//! is zero but for features that every row has.
+//! Blocks have 256 rows and begin at row numbers that 256 divides, whatever blocks the source has.
+//! The rows of an unfinished block wait in `pending`. Reading the state includes them and leaves
+//! them there, so every digit depends only on the rows. Sparse rows are summed without centring,
+//! which would make them dense: `C = sum w (x - m)(x - m)'`, centred when the state is read. `m` is
+//! zero except for features that every row has.
 //!
-//! Means have twice the digits of an f64 (`means`), so an offset costs none of what varies about
-//! it. Weights are summed over a power of four near the first of them, so any scale of weights
-//! gives the same model. A block whose products an f32 cannot hold is multiplied in f64.
+//! Means have twice the digits of an f64 (`means`), so a large offset costs no precision. Sample
+//! weights are divided by a power of four near the first of them, so any scale of weights gives the
+//! same model. A block whose products do not fit f32 is multiplied in f64.
 //!
 //! Cost `p (p + 1)` flops a row; memory `4 p (p + 1)` bytes, 512 rows, and O(p). Sources: Sun and
 //! Barbu, arXiv 1803.11521 (framework); Chan, Golub and LeVeque 1983 (merge).
@@ -29,7 +29,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::means::Means;
-use super::moments::{Moments, Shift, Sums};
+use super::moments::{BlockSums, Moments, Shift};
 use crate::data::row::{Row, RowBlock, margin, outputs};
 use crate::error::{Error, Result};
 use crate::numeric::packed::Packed;
@@ -42,26 +42,26 @@ pub const GRID: usize = 256;
 const MOST_F32: f64 = 1e17;
 /// Largest value whose square fits an f64.
 const MOST_F64: f64 = 1e150;
-/// Largest weight, as a multiple of the first.
+/// Largest sample weight, as a multiple of the first.
 const MOST_WEIGHT: f64 = 1e100;
 
 /// Settings of [`RunningAverages`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AveragesParams {
-    /// Share of the past that each row lets go, in `0..1`; 0 forgets nothing.
+    /// Share of the past that each row forgets, in `0..1`; 0 forgets nothing.
     pub forget: f64,
     /// Block products in f64 instead of f32: half the speed, 1e-10 instead of 1e-7.
-    pub wide: bool,
-    /// Second moments held in f32: half the memory, near 1e-6 instead of 1e-7 after 100,000
+    pub f64_products: bool,
+    /// Second moments stored in f32: half the memory, near 1e-6 instead of 1e-7 after 100,000
     /// rows. Not for sparse rows, which are added one at a time.
-    pub half: bool,
+    pub f32_storage: bool,
 }
 
 /// Centred, weighted, mergeable second moments of rows and targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunningAverages {
     pub(super) params: AveragesParams,
-    /// 0 for numbers; else the classes, whose margins are the outputs.
+    /// 0 for numbers; otherwise the number of classes, whose margins are the outputs.
     pub(super) classes: usize,
     pub(crate) moments: Moments,
     pub(crate) pending: RowBlock,
@@ -77,25 +77,25 @@ impl RunningAverages {
         let q = outputs(classes);
         let moments = Moments {
             rows: 0,
-            unit: 0.0,
+            weight_unit: 0.0,
             weight: 0.0,
             weight2: 0.0,
             mean_x: Means::zeros(features),
             mean_y: Means::zeros(q),
-            xx: Packed::zeros(features, params.half),
+            xx: Packed::zeros(features, params.f32_storage),
             xy: vec![vec![0.0; features]; q],
             yy: vec![0.0; q],
             raw: None,
-            narrow: false,
+            f32_products: false,
         };
         Ok(Self { params, classes, moments, pending: RowBlock::new(features, GRID) })
     }
 
     /// Bytes that averages of `features` features and `outputs` outputs take, buffers included.
     #[must_use]
-    pub fn bytes_for(features: usize, outputs: usize, half: bool) -> u64 {
+    pub fn bytes_for(features: usize, outputs: usize, f32_storage: bool) -> u64 {
         let pending = 8 * GRID;
-        Packed::bytes_for(features, GRID + 1, half)
+        Packed::bytes_for(features, GRID + 1, f32_storage)
             + (features * (8 * (3 + outputs) + pending)) as u64
     }
 
@@ -123,34 +123,34 @@ impl RunningAverages {
         self.moments.rows + self.pending.len() as u64
     }
 
-    /// `W^2 / W2`: how many equally weighted rows would tell as much.
+    /// `W^2 / W2`: the number of equally weighted rows with the same information.
     #[must_use]
     pub fn effective_rows(&self) -> f64 {
-        let now = self.scalars();
-        if now.1 > 0.0 { now.0 * now.0 / now.1 } else { 0.0 }
+        let (weight, weight2) = self.weight_sums();
+        if weight2 > 0.0 { weight * weight / weight2 } else { 0.0 }
     }
 
-    /// `W` and `W2` with the pending rows counted in.
-    fn scalars(&self) -> (f64, f64) {
+    /// `W` and `W2` including the pending rows.
+    fn weight_sums(&self) -> (f64, f64) {
         let (row_weight, decay) = self.row_weights(&self.pending);
         let old = self.moments.weight * decay;
         let old2 = self.moments.weight2 * decay * decay;
         (old + row_weight.iter().sum::<f64>(), old2 + row_weight.iter().map(|w| w * w).sum::<f64>())
     }
 
-    /// Adds rows. A value that is not finite or too large, or a weight that is not positive, is
-    /// refused before anything changes.
+    /// Adds rows. A value that is not finite or too large, or a sample weight that is not positive,
+    /// is refused before anything changes.
     pub fn push(&mut self, rows: &RowBlock) -> Result<()> {
         self.check(rows)?;
         let Some(first) = rows.weight().first() else { return Ok(()) };
         if self.rows() == 0 {
             self.moments.raw = rows.is_sparse().then(Shift::default);
-            self.moments.unit = unit_of(*first);
+            self.moments.weight_unit = weight_unit(*first);
         }
         let raw = self.moments.raw.is_some();
-        // A block that is a block of the grid need not wait in `pending`.
+        // A whole block of the grid need not wait in `pending`.
         if self.pending.is_empty() && rows.len() == GRID && rows.is_sparse() == raw {
-            self.take(rows);
+            self.add_block(rows);
             return Ok(());
         }
         for (i, row) in rows.rows().enumerate() {
@@ -187,22 +187,22 @@ impl RunningAverages {
         let fresh = self.rows() == 0;
         let raw = if fresh { rows.is_sparse() } else { self.moments.raw.is_some() };
         let first = rows.weight().first().copied().unwrap_or(1.0);
-        let unit = if fresh { unit_of(first) } else { self.moments.unit };
-        if raw && self.params.half {
+        let unit = if fresh { weight_unit(first) } else { self.moments.weight_unit };
+        if raw && self.params.f32_storage {
             return Err(Error::Unsupported(
                 "sparse rows are added one at a time, which f32 cannot hold; leave storage=f32 out"
                     .into(),
             ));
         }
-        let most = if self.params.wide || raw { MOST_F64 } else { MOST_F32 };
+        let most = if self.params.f64_products || raw { MOST_F64 } else { MOST_F32 };
         for (i, row) in rows.rows().enumerate() {
             let at = self.rows() + i as u64;
-            let fine = match row {
+            let within = match row {
                 Row::F32(x) => row_loops::within(x, most),
                 Row::F64(x) => row_loops::within(x, most),
                 Row::Sparse { .. } => false,
             };
-            if let Some(j) = (!fine).then(|| row.beyond(most)).flatten() {
+            if let Some(j) = (!within).then(|| row.beyond(most)).flatten() {
                 return Err(Error::Data(format!(
                     "feature {j} is {} at row {at}: not a finite number small enough to square; \
                      scale the column down or choose a `missing` policy",
@@ -220,23 +220,24 @@ impl RunningAverages {
         Ok(())
     }
 
-    /// The weights of a block's rows over the unit, by age, and what is left of everything before.
+    /// The sample weights of a block over the unit, with forgetting, and the factor on all earlier
+    /// rows.
     fn row_weights(&self, block: &RowBlock) -> (Vec<f64>, f64) {
-        let (keep, unit, b) = (1.0 - self.params.forget, self.moments.unit, block.len());
+        let (keep, unit, b) = (1.0 - self.params.forget, self.moments.weight_unit, block.len());
         let aged = |(i, w): (usize, &f64)| w / unit * keep.powi((b - 1 - i) as i32);
         (block.weight().iter().enumerate().map(aged).collect(), keep.powi(b as i32))
     }
 
-    /// Weights, means and decay of a block of rows; sparse ones are less the shift.
-    fn sums(&self, block: &RowBlock) -> Sums {
+    /// Sums of a block of rows. The shift is already subtracted from sparse rows.
+    fn sums(&self, block: &RowBlock) -> BlockSums {
         let (row_weight, decay) = self.row_weights(block);
         let weight: f64 = row_weight.iter().sum();
         let weight2 = row_weight.iter().map(|w| w * w).sum();
         let (p, q) = (self.features(), self.moments.mean_y.len());
         let (mut mean_x, mut mean_y) = (vec![0.0; p], vec![0.0; q]);
-        // Means are summed from the first row on, so that a large offset costs no digit.
+        // Means are relative to the first row, so that a large offset costs no digit.
         let (mut shift, mut shift_y) = (vec![0.0; p], vec![0.0; q]);
-        let mut far = Vec::new();
+        let mut deviation = Vec::new();
         match &self.moments.raw {
             Some(raw) => {
                 raw.index.iter().zip(&raw.value).for_each(|(j, v)| shift[*j as usize] = *v);
@@ -246,12 +247,12 @@ impl RunningAverages {
                 }
             }
             None => {
-                far = vec![0.0; p];
+                deviation = vec![0.0; p];
                 block.row(0).axpy(1.0, &mut shift);
                 shift_y = (0..q).map(|o| margin(self.classes, block.y()[0], o)).collect();
                 let rows: Vec<Row<'_>> = block.rows().collect();
                 for (rows, w) in rows.chunks(4).zip(row_weight.chunks(4)) {
-                    add_shifted(rows, w, weight, &shift, (&mut mean_x, &mut far));
+                    add_shifted(rows, w, weight, &shift, (&mut mean_x, &mut deviation));
                 }
             }
         }
@@ -261,7 +262,7 @@ impl RunningAverages {
             }
         }
         let (mean_x, mean_y) = (Means::of(shift, mean_x), Means::of(shift_y, mean_y));
-        Sums { row_weight, weight, weight2, mean_x, mean_y, far, decay }
+        BlockSums { row_weight, weight, weight2, mean_x, mean_y, deviation, decay }
     }
 
     /// Moves the pending rows into the moments.
@@ -270,40 +271,40 @@ impl RunningAverages {
             return;
         }
         let mut pending = std::mem::replace(&mut self.pending, RowBlock::new(0, GRID));
-        self.take(&pending);
+        self.add_block(&pending);
         pending.reset(GRID);
         self.pending = pending;
     }
 
     /// Adds one block of the grid to the moments.
-    fn take(&mut self, block: &RowBlock) {
+    fn add_block(&mut self, block: &RowBlock) {
         if let Some(raw) = &mut self.moments.raw {
             if self.moments.rows == 0 {
                 *raw = Shift::of(block, self.classes, self.moments.yy.len());
             }
-            let shifted = raw.taken_from(block);
+            let shifted = raw.subtracted_from(block);
             let block = shifted.as_ref().unwrap_or(block);
             let sums = self.sums(block);
             self.moments.scatter(block, self.classes, &sums);
             return;
         }
         let sums = self.sums(block);
-        let narrow = !self.params.wide && self.moments.fits_narrow(&sums);
-        self.moments.narrow |= narrow || self.params.half;
-        match narrow {
+        let in_f32 = !self.params.f64_products && self.moments.fits_f32(&sums);
+        self.moments.f32_products |= in_f32 || self.params.f32_storage;
+        match in_f32 {
             true => self.moments.update::<f32>(block, self.classes, &sums),
             false => self.moments.update::<f64>(block, self.classes, &sums),
         }
     }
 
-    /// Takes in every row and lets the buffers go, as no row will come.
+    /// Adds the pending rows and frees the buffers; no more rows will come.
     pub(crate) fn close(&mut self) {
         self.flush();
         self.moments.xx.close();
         self.pending = RowBlock::new(self.features(), GRID);
     }
 
-    /// The moments with the pending rows counted in, centred.
+    /// The centred moments, including the pending rows.
     pub(crate) fn settled(&self) -> std::borrow::Cow<'_, Moments> {
         let m = &self.moments;
         if self.pending.is_empty() && m.raw.is_none() && m.xx.settled() {
@@ -316,7 +317,7 @@ impl RunningAverages {
         std::borrow::Cow::Owned(all.moments)
     }
 
-    /// Adds what another has seen, as if its rows had been pushed here.
+    /// Adds the rows of another, as if they had been pushed here.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         if self.params.forget > 0.0 || other.params.forget > 0.0 {
             return Err(Error::Unsupported(
@@ -332,9 +333,9 @@ impl RunningAverages {
                 other.classes
             )));
         }
-        let (mine, theirs) = (self.moments.unit, other.moments.unit);
-        let apart = (mine / theirs).max(theirs / mine);
-        if mine > 0.0 && theirs > 0.0 && apart > MOST_WEIGHT {
+        let (mine, theirs) = (self.moments.weight_unit, other.moments.weight_unit);
+        let ratio = (mine / theirs).max(theirs / mine);
+        if mine > 0.0 && theirs > 0.0 && ratio > MOST_WEIGHT {
             return Err(Error::Data(
                 "the sample weights of one are more than 1e100 times those of the other".into(),
             ));
@@ -345,29 +346,30 @@ impl RunningAverages {
         Ok(())
     }
 
-    /// Multiplies the weight of everything so far by `factor`; a no-op on means.
+    /// Multiplies the weight of every row so far by `factor`; the means do not change.
     pub(crate) fn damp(&mut self, factor: f64) {
         self.flush();
         let m = &mut self.moments;
-        m.age(factor);
+        m.decay(factor);
         m.xx.scale(factor);
     }
 }
 
-/// The power of four at or below a weight: over it, roots of weights keep their digits.
-pub(crate) fn unit_of(weight: f64) -> f64 {
+/// The power of four at or below a sample weight. Its root is exact, so division by it keeps the
+/// digits of weights and of their roots.
+pub(crate) fn weight_unit(weight: f64) -> f64 {
     let exponent = (weight.to_bits() >> 52) & 0x7ff;
-    // The exponent is stored plus 1023, so an even power has an odd field.
+    // The stored exponent has 1023 added, so an even power has an odd field.
     f64::from_bits((exponent - u64::from(exponent.is_multiple_of(2) && exponent > 0)).max(1) << 52)
 }
 
-/// Whether a target and a weight can be used.
+/// Whether a target and a sample weight can be used.
 pub(crate) fn check_target(classes: usize, y: f64, weight: f64, row: u64) -> Result<()> {
-    let known = match classes {
+    let usable = match classes {
         0 => y.abs() <= MOST_F64,
         n => y >= 0.0 && y < n as f64 && y.fract() == 0.0,
     };
-    if !known {
+    if !usable {
         return Err(Error::Data(format!("the target at row {row} is {y}, which cannot be used")));
     }
     if !(weight > 0.0 && weight.is_finite()) {
@@ -376,28 +378,28 @@ pub(crate) fn check_target(classes: usize, y: f64, weight: f64, row: u64) -> Res
     Ok(())
 }
 
-/// `out_j += w_i / total (x_ij - shift_j)` of up to four dense rows, and how far they go.
+/// `out_j += w_i / total (x_ij - shift_j)` over up to four dense rows, and the largest deviations.
 fn add_shifted(
     rows: &[Row<'_>],
     w: &[f64],
     total: f64,
     shift: &[f64],
-    (out, far): (&mut [f64], &mut [f64]),
+    (out, deviation): (&mut [f64], &mut [f64]),
 ) {
     match (rows, w) {
         ([Row::F32(a), Row::F32(b), Row::F32(c), Row::F32(d)], &[p, q, r, s]) => {
             let scale = [p / total, q / total, r / total, s / total];
-            row_loops::add_shifted(scale, [a, b, c, d], shift, out, far);
+            row_loops::add_shifted(scale, [a, b, c, d], shift, out, deviation);
         }
         ([Row::F64(a), Row::F64(b), Row::F64(c), Row::F64(d)], &[p, q, r, s]) => {
             let scale = [p / total, q / total, r / total, s / total];
-            row_loops::add_shifted(scale, [a, b, c, d], shift, out, far);
+            row_loops::add_shifted(scale, [a, b, c, d], shift, out, deviation);
         }
         _ => {
             for (row, w) in rows.iter().zip(w) {
                 match row {
-                    Row::F32(x) => row_loops::add_shifted([w / total], [x], shift, out, far),
-                    Row::F64(x) => row_loops::add_shifted([w / total], [x], shift, out, far),
+                    Row::F32(x) => row_loops::add_shifted([w / total], [x], shift, out, deviation),
+                    Row::F64(x) => row_loops::add_shifted([w / total], [x], shift, out, deviation),
                     Row::Sparse { .. } => unreachable!("dense averages store their rows dense"),
                 }
             }

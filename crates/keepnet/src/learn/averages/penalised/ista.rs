@@ -6,25 +6,26 @@
 //! MCP:   Theta(t; l) = 0 | (t - sign(t) l) / (1 - 1/b) | t   on |t| <= l | <= b l | beyond
 //! ```
 //!
-//! The MCP operator is taken literally: called with `eta lambda` its fixed point bends at
-//! `b eta lambda`, so it is close to hard thresholding and is not the minimiser of the MCP; the
-//! coordinate descent of this crate is. Cost `2 p^2` an iteration. Source: Sun and Barbu, arXiv
+//! The MCP operator is used exactly as published. Called with `eta lambda`, it becomes flat at
+//! `b eta lambda`, so it is close to hard thresholding and does not minimise the MCP. The coordinate
+//! descent of this crate does. Cost `2 p^2` an iteration. Source: Sun and Barbu, arXiv
 //! 1803.11521, Algorithms 3 and 4.
 
-use super::gram::Gram;
 use super::penalty::{Shape, soft};
+use crate::learn::averages::gram::Gram;
 use crate::numeric::kernel;
 use crate::numeric::lanczos::largest_eigenvalue;
 
+/// Largest number of iterations of a solve.
 const ITERATIONS: usize = 1000;
 
-/// An iteration under way, in units of sd(y).
+/// The state of the iteration, in units of sd(y).
 #[derive(Clone)]
 pub(crate) struct Ista<'a> {
     gram: &'a Gram,
     shape: Shape,
     eta: f64,
-    unit: f64,
+    sd_y: f64,
     pub(crate) b: Vec<f64>,
 }
 
@@ -36,13 +37,12 @@ impl<'a> Ista<'a> {
             (0..p).for_each(|j| y[j] = kernel::dot(gram.column(j), x));
         };
         let eta = 1.0 / largest_eigenvalue(p, p, times).max(1.0);
-        let unit = gram.yy[0].sqrt().max(f64::MIN_POSITIVE);
-        Self { gram, shape, eta, unit, b: vec![0.0; gram.p()] }
+        Self { gram, shape, eta, sd_y: gram.sd_y(), b: vec![0.0; gram.p()] }
     }
 
-    /// The smallest lambda, in sd(y), at which every weight is zero.
+    /// The smallest lambda, in sd(y), at which every coefficient is zero.
     pub(crate) fn lambda_max(&self) -> f64 {
-        self.gram.xy[0].iter().fold(0.0, |m: f64, v| m.max(v.abs())) / self.unit
+        self.gram.xy[0].iter().fold(0.0, |m: f64, v| m.max(v.abs())) / self.sd_y
     }
 
     fn threshold(&self, t: f64, l: f64) -> f64 {
@@ -53,10 +53,10 @@ impl<'a> Ista<'a> {
         }
     }
 
-    /// Iterates at `lambda`, given in sd(y), until weights change by less than `tolerance eta`.
+    /// Iterates at `lambda`, given in sd(y), until no coefficient changes by `tolerance eta`.
     pub(crate) fn solve(&mut self, lambda: f64, tolerance: f64) {
         for _ in 0..ITERATIONS {
-            let mut slope: Vec<f64> = self.gram.xy[0].iter().map(|v| -v / self.unit).collect();
+            let mut slope: Vec<f64> = self.gram.xy[0].iter().map(|v| -v / self.sd_y).collect();
             for (j, b) in self.b.iter().enumerate().filter(|(_, b)| **b != 0.0) {
                 kernel::axpy(*b, self.gram.column(j), &mut slope);
             }

@@ -1,10 +1,10 @@
-//! Whether a loaded state can be one that rows gave: a forged one is refused, not worked on.
+//! Whether a loaded state can come from rows; a forged one is refused.
 
-use super::running::{GRID, RunningAverages, check_target, unit_of};
+use super::running::{GRID, RunningAverages, check_target, weight_unit};
 use crate::data::row::outputs;
 use crate::error::{Error, Result};
 
-/// Refuses a state of which a part does not hold.
+/// Refuses a state that is not sound.
 pub(crate) fn refuse_unless(sound: bool) -> Result<()> {
     match sound {
         true => Ok(()),
@@ -15,14 +15,14 @@ pub(crate) fn refuse_unless(sound: bool) -> Result<()> {
 }
 
 impl RunningAverages {
-    /// Whether these can be averages of rows, as after a load: the parts fit together and every
-    /// number is one that rows can give.
+    /// Whether loaded averages can come from rows: the parts fit together and every number is
+    /// possible.
     pub(crate) fn sound(&self) -> bool {
         let (p, m, q) = (self.features(), &self.moments, outputs(self.classes));
         let fits = self.classes != 1
             && (0.0..1.0).contains(&self.params.forget)
             && m.xx.sound()
-            && m.xx.half() == self.params.half
+            && m.xx.is_f32() == self.params.f32_storage
             && self.pending.features() == p
             && self.pending.len() < GRID
             && self.pending.sound()
@@ -34,7 +34,7 @@ impl RunningAverages {
         fits && self.plausible()
     }
 
-    /// Whether counts, weights and sums are such as rows can give.
+    /// Whether rows can give these counts, sample weights and sums.
     fn plausible(&self) -> bool {
         let m = &self.moments;
         let finite = |v: &f64| v.is_finite();
@@ -48,16 +48,19 @@ impl RunningAverages {
             }
         };
         let unit = match self.rows() {
-            0 => m.unit == 0.0,
-            _ => m.unit.is_finite() && m.unit >= f64::MIN_POSITIVE && m.unit == unit_of(m.unit),
+            0 => m.weight_unit == 0.0,
+            _ => {
+                let unit = m.weight_unit;
+                unit.is_finite() && unit >= f64::MIN_POSITIVE && unit == weight_unit(unit)
+            }
         };
         let shift = m.raw.iter().all(|raw| {
             let first = m.rows == 0 && raw.y.is_empty();
             let ascend = raw.index.windows(2).all(|pair| pair[0] < pair[1]);
             let inside = raw.index.last().is_none_or(|j| (*j as usize) < self.features());
             let whole = raw.y.len() == m.yy.len() && raw.index.len() == raw.value.len();
-            let known = raw.value.iter().chain(&raw.y).all(finite);
-            (first && raw.index.is_empty()) || (ascend && inside && whole && known)
+            let numbers = raw.value.iter().chain(&raw.y).all(finite);
+            (first && raw.index.is_empty()) || (ascend && inside && whole && numbers)
         });
         let targets = self.pending.y().iter().zip(self.pending.weight());
         m.rows < 1 << 60

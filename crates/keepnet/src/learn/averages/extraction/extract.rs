@@ -9,13 +9,14 @@ pub trait Extract: Send {
     /// The method's name.
     fn name(&self) -> &'static str;
 
-    /// The places in the Gram of the `k` features to keep, ascending; fewer where fewer count.
+    /// The places in the Gram of the `k` features to keep, ascending; fewer where fewer have an
+    /// effect.
     ///
     /// `k` is at least 1 and at most the Gram's size.
     fn choose(&self, gram: &Gram, k: usize) -> Result<Vec<usize>>;
 
-    /// Places from the most to the least important, at most `most`: the first `k` are what the
-    /// method would keep of a path that only ever drops features.
+    /// Places from the most to the least important, at most `most`. The first `k` are the `k` that
+    /// the method keeps on a path that only drops features.
     fn rank(&self, gram: &Gram, most: usize) -> Result<Vec<usize>>;
 
     /// Every setting with its value.
@@ -26,15 +27,15 @@ pub trait Extract: Send {
         false
     }
 
-    /// A set whose size the settings fix, such as a penalty that was named; `None` asks for `k`.
+    /// A set whose size follows from the settings, such as a given penalty; `None` asks for `k`.
     fn fixed(&self, gram: &Gram) -> Option<Result<Vec<usize>>> {
         let _ = gram;
         None
     }
 
-    /// Standardised weights of a chosen set, one vector an output, where they are other than
-    /// those of a least-squares refit, which needs more rows than features.
-    fn weights(&self, gram: &Gram, set: &[usize]) -> Option<Result<Vec<Vec<f64>>>> {
+    /// Standardised coefficients of a chosen set, one vector an output, where they are not those of
+    /// a least-squares refit. A refit needs more rows than features.
+    fn coefficients(&self, gram: &Gram, set: &[usize]) -> Option<Result<Vec<Vec<f64>>>> {
         let _ = (gram, set);
         None
     }

@@ -1,4 +1,4 @@
-//! The streaming rivals: units and origins, features far from zero, rare features and heavy rows.
+//! The streaming baselines: units and origins, features far from zero, rare features and heavy rows.
 
 #[path = "common/row_blocks.rs"]
 mod row_blocks;
@@ -7,7 +7,7 @@ use keepnet::registry::{self, MethodSpec};
 use keepnet::{Budget, Row, RowBlock, RowProblem, Selection};
 use row_blocks::{P, block, make, problem, random, rows};
 
-const RIVALS: [&str; 10] = [
+const BASELINES: [&str; 10] = [
     "sgd",
     "tsgd",
     "siht",
@@ -31,8 +31,8 @@ fn fitted(name: &str, rows: &[(Vec<f64>, f64, f64)]) -> (Vec<f64>, f64, Selectio
 }
 
 #[test]
-fn the_unit_and_origin_of_features_and_target_do_not_show_in_a_rival() {
-    for name in RIVALS {
+fn the_unit_and_origin_of_features_and_target_do_not_show_in_a_baseline() {
+    for name in BASELINES {
         let (_, classes) = problem(name);
         let base = rows(900, 12, classes);
         let (w, b, plain) = fitted(name, &base);
@@ -71,10 +71,10 @@ fn the_unit_and_origin_of_features_and_target_do_not_show_in_a_rival() {
 }
 
 #[test]
-fn a_rival_on_features_far_from_zero_learns_and_has_an_intercept() {
+fn a_baseline_on_features_far_from_zero_learns_and_has_an_intercept() {
     // The error of the best constant is half the variance of the target; least squares on the
     // first three features leaves 0.3 / sqrt 3 of noise.
-    for name in &RIVALS[..8] {
+    for name in &BASELINES[..8] {
         let mut far = rows(4000, 13, false);
         far.iter_mut().for_each(|(x, y, w)| {
             x.iter_mut().for_each(|v| *v += 10.0);

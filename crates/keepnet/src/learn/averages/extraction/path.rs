@@ -1,20 +1,20 @@
-//! How many features: the path over `k` of one ranking, and where to stop on it.
+//! The number of features: nested models of one ranking for every `k`, and the choice of `k`.
 //!
 //! ```text
 //! S in ranked order = L L';  z = L^-1 s;  RSS_k = syy - sum_{i <= k} z_i^2    for every k at once
 //! BIC(k) = n_eff log RSS_k + k log n_eff        EBIC(k) = BIC(k) + 2 k log p
-//! hold-out: mean squared error of the refit on k features, on rows set aside; the smallest k
+//! hold-out: mean squared error of the refit on k features, on hold-out rows; the smallest k
 //!           within one standard error of the least
 //! ```
 //!
-//! BIC compares sizes along one method's path; across methods it rewards the support that fits
-//! the noise best, so methods are compared by hold-out alone. Cost `p^3 / 3` for all `k`.
+//! BIC compares sizes along one method's path. Across methods it rewards the support that fits the
+//! noise best, so methods are compared only by hold-out. Cost `p^3 / 3` for all `k`.
 
 use faer::Mat;
 
 use super::gram::{Gram, JITTER, gather};
-use super::running::RunningAverages;
 use crate::error::{Error, Result};
+use crate::learn::averages::running::RunningAverages;
 
 /// How the number of features is chosen when it is not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Choose {
     Bic,
     /// Extended for many candidate features.
     Ebic,
-    /// Error on one row block in five, set aside.
+    /// Error on every fifth row, which is held out.
     Holdout,
 }
 
@@ -45,9 +45,9 @@ impl Choose {
 
 /// The nested models of a ranking.
 pub struct Path {
-    /// What every model has, then the ranking.
+    /// The features of every model, then the ranking.
     order: Vec<usize>,
-    /// How many of these every model has.
+    /// Number of features of every model.
     fixed: usize,
     factor: Mat<f64>,
     /// For each output `L^-1 s`.
@@ -62,7 +62,7 @@ impl Path {
         Self::after(gram, &[], &ranking)
     }
 
-    /// Models that all have `fixed`, and the first 0, 1, 2, ... of `ranking`.
+    /// Models of all of `fixed` and the first 0, 1, 2, ... of `ranking`.
     pub(crate) fn after(gram: &Gram, fixed: &[usize], ranking: &[usize]) -> Result<Self> {
         let order = [fixed, ranking].concat();
         let m = order.len();
@@ -97,13 +97,13 @@ impl Path {
         Ok(Self { rss: rss.collect(), order, fixed: fixed.len(), factor, z })
     }
 
-    /// Features that are ranked.
+    /// Number of features that are ranked.
     fn ranked(&self) -> usize {
         self.order.len() - self.fixed
     }
 
-    /// The size of least information criterion, at least 1; like every size here it does not
-    /// count what all models have.
+    /// The size of least information criterion, at least 1. No size here counts the features that
+    /// every model has.
     #[must_use]
     pub fn best(&self, gram: &Gram, extended: bool) -> usize {
         let n = gram.n;
@@ -121,12 +121,12 @@ impl Path {
     /// among all small sizes and a geometric grid above.
     ///
     /// The standard error is that of the difference of the two models' squared errors,
-    /// `sqrt(4 error E (f_k - f_best)^2 / n)`: a few noise features never cost more than that.
+    /// `sqrt(4 error E (f_k - f_best)^2 / n)`. A few noise features never cost more than that.
     #[must_use]
     pub fn best_on(&self, gram: &Gram, holdout: &RunningAverages) -> usize {
         let model = |k: usize| {
             let size = self.fixed + k;
-            gram.model(&self.order[..size], &self.weights(size))
+            gram.model(&self.order[..size], &self.coefficients(size))
         };
         let grid = std::iter::successors(Some(1), |k| Some(k + 1 + k / 20))
             .take_while(|k| *k <= self.ranked());
@@ -137,14 +137,14 @@ impl Path {
         };
         let (best_model, n) = (model(best), holdout.effective_rows().max(1.0));
         let close = |(k, error): &&(usize, f64)| {
-            let apart = holdout.difference_of(&model(*k), &best_model);
-            error - least <= (4.0 * least * apart / n).sqrt()
+            let difference = holdout.difference_of(&model(*k), &best_model);
+            error - least <= (4.0 * least * difference / n).sqrt()
         };
         tried.iter().find(close).map_or(best, |(k, _)| *k)
     }
 
     /// Least squares on the first `k` of the order: `L_k' b = z_k`.
-    fn weights(&self, k: usize) -> Vec<Vec<f64>> {
+    fn coefficients(&self, k: usize) -> Vec<Vec<f64>> {
         let solve = |z: &Vec<f64>| {
             let mut b = z[..k].to_vec();
             for j in (0..k).rev() {
@@ -171,7 +171,7 @@ mod tests {
             let set = [3, 0, 7, 2, 1, 9][..k].to_vec();
             let b = gram.refit(&set).unwrap();
             assert!((path.rss[0][k] / gram.rss(&set, &b) - 1.0).abs() < 1e-8);
-            for (a, b) in path.weights(k)[0].iter().zip(&b[0]) {
+            for (a, b) in path.coefficients(k)[0].iter().zip(&b[0]) {
                 assert!((a - b).abs() < 1e-8);
             }
         }

@@ -1,4 +1,4 @@
-//! Penalties of one standardised weight and their minimisers.
+//! Penalties on one standardised coefficient and their minimisers.
 //!
 //! ```text
 //! minimise over b   1/2 b^2 - z b + l2/2 b^2 + P(|b|; lambda)      (S_jj = 1)
@@ -11,9 +11,9 @@
 //! Sources: Tibshirani 1996, Zou and Hastie 2005, Zhang 2010 (MCP), Fan and Li 2001 (SCAD),
 //! Breheny and Huang 2011 (the coordinate minimisers).
 
-/// What `|z|` must have of lambda before the weight is more than zero. That of a copy of a feature
-/// in the model is lambda but for the error of a pilot fit, 1e-8 where its ridge is all that tells
-/// the copies apart; that error must not decide whether both have a weight.
+/// `|z|` must exceed lambda by this factor before the coefficient is not zero. For a copy of a
+/// feature in the model `|z|` is lambda up to the error of a pilot fit, which is 1e-8 where only its
+/// ridge distinguishes the copies. That error must not decide whether both enter.
 const EDGE: f64 = 1.0 + 1e-6;
 
 /// The shape of a penalty.
@@ -27,14 +27,15 @@ pub(crate) enum Shape {
     Scad(f64),
 }
 
-/// A shape and the ridge beside it.
+/// A shape and an added ridge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Penalty {
     pub(crate) shape: Shape,
-    /// Weight of `|b|^2 / 2`.
+    /// Factor of `|b|^2 / 2`.
     pub(crate) l2: f64,
 }
 
+/// The soft threshold: `z` moved towards zero by `t`.
 pub(crate) fn soft(z: f64, t: f64) -> f64 {
     if z > t {
         z - t
@@ -46,7 +47,7 @@ pub(crate) fn soft(z: f64, t: f64) -> f64 {
 }
 
 impl Penalty {
-    /// The weight that minimises the one-dimensional problem at `z`.
+    /// The coefficient that minimises the one-dimensional problem at `z`.
     pub(crate) fn minimiser(&self, z: f64, lambda: f64) -> f64 {
         let (size, ridge) = (z.abs(), 1.0 + self.l2);
         if size <= EDGE * lambda {
@@ -65,7 +66,7 @@ impl Penalty {
         }
     }
 
-    /// Slope of the penalty at a weight `b > 0`.
+    /// Slope of the penalty at a coefficient `b > 0`.
     #[cfg(test)]
     pub(crate) fn slope(&self, b: f64, lambda: f64) -> f64 {
         let shape = match self.shape {
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_at_lambda_gives_no_weight() {
+    fn rounding_at_lambda_lets_no_feature_enter() {
         for shape in [Shape::Lasso, Shape::Mcp(3.0), Shape::Scad(3.7)] {
             let p = Penalty { shape, l2: 0.0 };
             assert_eq!(p.minimiser(0.3 * (1.0 + 4.0 * f64::EPSILON), 0.3), 0.0);

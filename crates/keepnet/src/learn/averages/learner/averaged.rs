@@ -1,28 +1,28 @@
 //! A learner that accumulates running averages and extracts a model when asked.
 //!
 //! ```text
-//! rows -> running averages (and, with choose=holdout, every fifth row apart)
+//! rows -> running averages (with choose=holdout, separate averages of every fifth row)
 //! selection: Gram -> the method's set of k (or the best size on its path) -> least squares
 //! ```
 //!
-//! A look costs an extraction and never changes what has been accumulated. The last extraction
-//! is kept until the next row comes.
+//! A selection costs an extraction and never changes the averages. The last extraction is cached
+//! until the next row comes.
 
 use std::cell::OnceCell;
 
 use serde::{Deserialize, Serialize};
 
-use super::extract::Extract;
-use super::fit::{Fit, Held};
-use super::gram::Gram;
-use super::logistic::Numbers;
-use super::path::Choose;
-use super::pinned::{self, Pinned};
-use super::running::{AveragesParams, RunningAverages};
-use super::sound::refuse_unless;
+use super::logistic::RegressionLearner;
 use crate::data::row::{Row, RowBlock, RowProblem};
 use crate::error::{Error, Result};
 use crate::learn::RowLearner;
+use crate::learn::averages::extract::Extract;
+use crate::learn::averages::fit::{CachedFit, Fit};
+use crate::learn::averages::gram::Gram;
+use crate::learn::averages::path::Choose;
+use crate::learn::averages::pinned::{self, Pinned};
+use crate::learn::averages::running::{AveragesParams, RunningAverages};
+use crate::learn::averages::validity::refuse_unless;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
 use crate::select::Status;
@@ -37,21 +37,21 @@ pub struct AveragedParams {
     pub choose: Choose,
     /// Forgetting and the width of block products.
     pub averages: AveragesParams,
-    /// Rows are working rows of the logistic loss, whose targets are numbers.
+    /// Whether rows are linearised rows of the logistic loss, whose targets are numbers.
     pub logistic: bool,
 }
 
 impl AveragedParams {
-    /// Every setting with its value, the method's own among them.
-    pub(crate) fn shown(&self, extract: &dyn Extract) -> Vec<(&'static str, Value)> {
-        let mut shown = vec![("k", self.k.map_or(Value::from("auto"), Value::from))];
-        shown.extend(extract.params());
-        shown.push(("choose", self.choose.name().into()));
-        shown.push(("forget", self.averages.forget.into()));
-        shown.push(("loss", if self.logistic { "logistic" } else { "squared" }.into()));
-        shown.push(("products", if self.averages.wide { "f64" } else { "f32" }.into()));
-        shown.push(("storage", if self.averages.half { "f32" } else { "f64" }.into()));
-        shown
+    /// Every setting with its value, including the method's own.
+    pub(crate) fn values(&self, extract: &dyn Extract) -> Vec<(&'static str, Value)> {
+        let mut values = vec![("k", self.k.map_or(Value::from("auto"), Value::from))];
+        values.extend(extract.params());
+        values.push(("choose", self.choose.name().into()));
+        values.push(("forget", self.averages.forget.into()));
+        values.push(("loss", if self.logistic { "logistic" } else { "squared" }.into()));
+        values.push(("products", if self.averages.f64_products { "f64" } else { "f32" }.into()));
+        values.push(("storage", if self.averages.f32_storage { "f32" } else { "f64" }.into()));
+        values
     }
 }
 
@@ -69,35 +69,35 @@ pub struct Averaged {
 #[derive(Serialize, Deserialize)]
 struct State {
     train: RunningAverages,
-    /// The rows set aside, where the choice asks for them.
+    /// The hold-out rows, where the choice of size needs them.
     holdout: Option<RunningAverages>,
     rows: u64,
 }
 
-/// One row in so many is set aside.
-pub(crate) const ASIDE: u64 = 5;
-/// Rows set aside that a choice needs.
-pub(crate) const LEAST_ASIDE: u64 = 10;
+/// One row in so many is a hold-out row.
+pub(crate) const HOLDOUT_EVERY: u64 = 5;
+/// Least number of hold-out rows for a choice.
+pub(crate) const LEAST_HOLDOUT: u64 = 10;
 
-/// Whether a row is set aside: by its own number, so that the source's blocks cannot matter.
-pub(crate) fn set_aside(row: u64) -> bool {
-    row % ASIDE == ASIDE - 1
+/// Whether a row is held out. Depends on its number, so that the source's blocks do not matter.
+pub(crate) fn is_holdout_row(row: u64) -> bool {
+    row % HOLDOUT_EVERY == HOLDOUT_EVERY - 1
 }
 
-/// That a choice on rows set aside has enough of them.
-pub(crate) fn check_aside(aside: u64, rows: u64) -> Result<()> {
-    if aside >= LEAST_ASIDE {
+/// An error where there are too few hold-out rows for a choice.
+pub(crate) fn check_holdout_rows(holdout: u64, rows: u64) -> Result<()> {
+    if holdout >= LEAST_HOLDOUT {
         return Ok(());
     }
     Err(Error::Data(format!(
-        "choose=holdout sets one row in {ASIDE} aside and needs {} rows, {rows} came; give more \
+        "choose=holdout sets one row in {HOLDOUT_EVERY} aside and needs {} rows, {rows} came; give more \
          rows, or use choose=bic",
-        ASIDE * LEAST_ASIDE
+        HOLDOUT_EVERY * LEAST_HOLDOUT
     )))
 }
 
-/// Why there are fewer features than asked for.
-fn short(chosen: usize, k: usize, varying: usize) -> Option<String> {
+/// A warning where there are fewer than `k` features.
+fn fewer_than_k(chosen: usize, k: usize, varying: usize) -> Option<String> {
     match () {
         () if chosen >= k => None,
         () if chosen == varying => {
@@ -143,20 +143,20 @@ impl Averaged {
         Ok(Self { problem, params, extract, state, budget, fit: OnceCell::new() })
     }
 
-    /// Bytes of the averages, a second set where rows are set aside, and of an extraction.
+    /// Bytes of the averages, of further ones where there are hold-out rows, and of an extraction.
     #[must_use]
     pub fn bytes_for(features: usize, outputs: usize, params: &AveragedParams) -> u64 {
         let sets = if params.choose == Choose::Holdout { 3 } else { 1 };
-        let averages = RunningAverages::bytes_for(features, outputs, params.averages.half);
+        let averages = RunningAverages::bytes_for(features, outputs, params.averages.f32_storage);
         sets * averages + 16 * (features as u64).pow(2)
     }
 
-    /// The same for a problem, with what its pinned features add.
+    /// The same for a problem, including its pinned features.
     pub(crate) fn need(problem: &RowProblem, params: &AveragedParams) -> u64 {
         Self::bytes_for(problem.features(), problem.outputs(), params) + pinned::bytes_for(problem)
     }
 
-    /// The averages of every row so far, those set aside included.
+    /// The averages of every row so far, including the hold-out rows.
     pub fn averages(&self) -> Result<RunningAverages> {
         let mut all = self.state.train.clone();
         if let Some(holdout) = &self.state.holdout {
@@ -167,7 +167,7 @@ impl Averaged {
 
     fn fit_to(&self, gram: Gram) -> Result<Fit> {
         check_varies(&gram, &self.problem)?;
-        let mut warnings = pinned::lost(&gram, &self.problem);
+        let mut warnings = pinned::constant_warnings(&gram, &self.problem);
         let pinned = Pinned::new(gram, &self.problem)?;
         warnings.extend(pinned.warnings(&self.problem));
         let (gram, extract) = (pinned.free(), self.extract.as_ref());
@@ -179,7 +179,7 @@ impl Averaged {
             (Some(set), _) => set?,
             (None, Some(k)) => {
                 let set = pinned.choose(extract, k)?;
-                warnings.extend(short(set.len(), k, gram.p()));
+                warnings.extend(fewer_than_k(set.len(), k, gram.p()));
                 set
             }
             (None, None) => {
@@ -195,7 +195,7 @@ impl Averaged {
         let extract = self.extract.as_ref();
         match (&self.state.holdout, self.params.choose) {
             (Some(holdout), _) => {
-                check_aside(holdout.rows(), self.state.rows)?;
+                check_holdout_rows(holdout.rows(), self.state.rows)?;
                 let train = Pinned::new(self.state.train.gram()?, &self.problem)?;
                 let (path, _) = train.path(extract)?;
                 pinned.choose(extract, path.best_on(&train.whole, holdout))
@@ -219,17 +219,17 @@ impl RowLearner for Averaged {
             self.fit.take();
             return Ok(());
         };
-        let (mut here, mut apart) = (
+        let (mut train_rows, mut holdout_rows) = (
             RowBlock::new(rows.features(), rows.len()),
             RowBlock::new(rows.features(), rows.len()),
         );
         for (i, row) in rows.rows().enumerate() {
-            let aside = set_aside(self.state.rows + i as u64);
-            let part = if aside { &mut apart } else { &mut here };
+            let held_out = is_holdout_row(self.state.rows + i as u64);
+            let part = if held_out { &mut holdout_rows } else { &mut train_rows };
             part.push(row, rows.y()[i], rows.weight()[i])?;
         }
-        self.state.train.push(&here)?;
-        holdout.push(&apart)?;
+        self.state.train.push(&train_rows)?;
+        holdout.push(&holdout_rows)?;
         self.state.rows += rows.len() as u64;
         self.fit.take();
         Ok(())
@@ -240,18 +240,18 @@ impl RowLearner for Averaged {
     }
 
     fn selection(&self) -> Result<Selection> {
-        self.chosen()
+        self.current_selection()
     }
 
     fn status(&self) -> Status {
-        self.standing(Status { bytes: self.budget.peak(), ..Status::default() })
+        self.current_status(Status { bytes: self.budget.peak(), ..Status::default() })
     }
 
     /// The averages and an extraction, as the budget has them; beyond that up to three matrices
     /// while the extraction is made, and the rows of a block as they are multiplied.
     fn memory(&self) -> u64 {
         let p = self.problem.features() as u64;
-        let making = 24 * p * p + 8 * (super::GRID as u64 + 8) * p;
+        let making = 24 * p * p + 8 * (crate::learn::GRID as u64 + 8) * p;
         Self::need(&self.problem, &self.params) + making
     }
 
@@ -276,15 +276,15 @@ impl RowLearner for Averaged {
     }
 }
 
-impl Numbers for Averaged {
+impl RegressionLearner for Averaged {
     fn damp(&mut self, factor: f64) {
         self.state.train.damp(factor);
         self.fit.take();
     }
 }
 
-impl Held for Averaged {
-    fn cell(&self) -> &OnceCell<Fit> {
+impl CachedFit for Averaged {
+    fn cache(&self) -> &OnceCell<Fit> {
         &self.fit
     }
 
@@ -295,10 +295,10 @@ impl Held for Averaged {
     fn fit_with(&self, more: Option<&RowBlock>) -> Result<Fit> {
         let fit = |averages: &RunningAverages| {
             let gram = averages.gram()?;
-            let vary = gram.index.iter().filter(|j| !self.problem.is_covariate(**j)).count();
+            let varying = gram.index.iter().filter(|j| !self.problem.is_covariate(**j)).count();
             let mut fit = self.fit_to(gram)?;
             fit.check(averages, Some)?;
-            fit.constant = Some((self.problem.candidates() - vary) as u64);
+            fit.constant = Some((self.problem.candidates() - varying) as u64);
             Ok(fit)
         };
         match more.filter(|more| !more.is_empty()) {
@@ -312,15 +312,15 @@ impl Held for Averaged {
         }
     }
 
-    fn shown(&self, fit: &Fit, rows: u64) -> Selection {
+    fn selection_of(&self, fit: &Fit, rows: u64) -> Selection {
         let mut selection = fit.selection(self.extract.name(), &self.problem);
-        selection.params = self.params.shown(self.extract.as_ref());
+        selection.params = self.params.values(self.extract.as_ref());
         selection.metrics.push(("rows", rows.into()));
         selection
     }
 }
 
-/// That classes do not meet the logistic loss here, where they would be least squares on -1 and 1.
+/// An error for classes with the logistic loss, which would be least squares on -1 and 1 here.
 pub(crate) fn check_numbers(problem: &RowProblem, params: &AveragedParams) -> Result<()> {
     if params.logistic && !problem.classes.is_empty() {
         return Err(Error::Unsupported(
@@ -332,7 +332,7 @@ pub(crate) fn check_numbers(problem: &RowProblem, params: &AveragedParams) -> Re
     Ok(())
 }
 
-/// That the target varies, in the words of [`crate::Problem::check`].
+/// An error where the target does not vary, with the text of [`crate::Problem::check`].
 pub(crate) fn check_varies(gram: &Gram, problem: &RowProblem) -> Result<()> {
     if gram.yy.iter().any(|yy| *yy > 0.0) {
         return Ok(());
@@ -343,8 +343,8 @@ pub(crate) fn check_varies(gram: &Gram, problem: &RowProblem) -> Result<()> {
             format!("one class only ({:?})", if mean[0] > 0.0 { second } else { first })
         }
         (classes, mean) => {
-            let came = mean.iter().zip(classes).find(|(mean, _)| **mean > 0.0);
-            format!("one class only ({:?})", came.map_or("", |(_, name)| name))
+            let present = mean.iter().zip(classes).find(|(mean, _)| **mean > 0.0);
+            format!("one class only ({:?})", present.map_or("", |(_, name)| name))
         }
     };
     Err(Error::Data(format!("the target has {text}; two or more are needed")))
@@ -357,16 +357,15 @@ impl Snapshot for Averaged {
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let state: State = snapshot::decode(state)?;
-        let mine = &self.state.train;
+        let own = &self.state.train;
         let same = |a: &RunningAverages| {
-            (a.features(), a.classes(), a.params())
-                == (mine.features(), mine.classes(), mine.params())
+            (a.features(), a.classes(), a.params()) == (own.features(), own.classes(), own.params())
         };
         if !same(&state.train) || !state.holdout.iter().all(same) {
             return Err(Error::Snapshot("it has other features, classes or settings".into()));
         }
-        let aside = state.holdout.as_ref().map_or(0, RunningAverages::rows);
-        let counted = state.train.rows().checked_add(aside) == Some(state.rows);
+        let held_out = state.holdout.as_ref().map_or(0, RunningAverages::rows);
+        let counted = state.train.rows().checked_add(held_out) == Some(state.rows);
         let sound = state.train.sound() && state.holdout.iter().all(RunningAverages::sound);
         refuse_unless(sound && counted)?;
         if state.holdout.is_some() != self.state.holdout.is_some() {
@@ -383,10 +382,10 @@ mod tests {
     use super::*;
     use crate::learn::{OlsParams, Olsth, testing};
 
-    /// A mean that is no number leaves the fit alone and spoils the prediction: a look finds that
-    /// they differ, and gives no answer.
+    /// A mean of NaN does not change the fit but spoils the prediction. A selection finds that they
+    /// differ and gives an error.
     #[test]
-    fn a_look_compares_the_fit_with_its_own_prediction() {
+    fn a_selection_compares_the_fit_with_its_own_prediction() {
         let olsth = Box::new(Olsth::new(OlsParams::default()).unwrap());
         let params = AveragedParams { k: Some(2), ..AveragedParams::default() };
         let problem = RowProblem::regression(4);

@@ -1,13 +1,13 @@
-//! Running averages as a file: what they are of, so that machines can accumulate apart.
+//! Running averages as a file, so that machines can accumulate separately and merge.
 //!
 //! The file is a sealed state (`snapshot`): versioned, checksummed, with the names of features,
-//! classes and target inside. Two files merge when these are the same; averages that forget do
-//! not.
+//! classes and target inside. Two files merge when these are equal. Averages that forget cannot be
+//! merged.
 
 use serde::{Deserialize, Serialize};
 
 use super::running::RunningAverages;
-use super::sound::refuse_unless;
+use super::validity::refuse_unless;
 use crate::data::row::RowProblem;
 use crate::error::{Error, Result};
 use crate::run::snapshot::{self, Identity};
@@ -15,7 +15,7 @@ use crate::run::snapshot::{self, Identity};
 /// Running averages with the names of what they average.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedAverages {
-    /// Features, covariates, classes and target; which are always kept is asked when a model is
+    /// Features, covariates, classes and target. Which features are pinned is asked when a model is
     /// extracted.
     pub problem: RowProblem,
     /// The averages.
@@ -26,7 +26,7 @@ pub struct SavedAverages {
 struct Body {
     names: Vec<String>,
     classes: Vec<String>,
-    /// How many of the last names are covariates.
+    /// Number of covariates, which are the last names.
     covariates: usize,
     target: String,
     averages: RunningAverages,
@@ -58,8 +58,8 @@ impl SavedAverages {
         Ok(Self { problem, averages })
     }
 
-    /// Adds what another file has seen; features and classes must be the same, in order, and so
-    /// must the target, where both files know it.
+    /// Adds the rows of another file. Features and classes must be equal and in the same order, and
+    /// the targets equal where both files name one.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         let differ = |what: &str, a: &[String], b: &[String]| {
             let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
@@ -86,8 +86,8 @@ impl SavedAverages {
         if a.classes != b.classes {
             return Err(differ("class", &a.classes, &b.classes));
         }
-        let known = !a.target.is_empty() && !b.target.is_empty();
-        if known && a.target != b.target {
+        let both_named = !a.target.is_empty() && !b.target.is_empty();
+        if both_named && a.target != b.target {
             return Err(Error::Data(format!(
                 "one file has averages of target {:?} and the other of {:?}; only averages of the \
                  same target can be merged",

@@ -26,7 +26,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Takes the columns `pins` out of every column, by Gram and Schmidt, twice for the digits.
+/// Projects the columns `pins` out of every column, by Gram and Schmidt, twice for precision.
 fn residuals(columns: &[Vec<f64>], pins: &[usize]) -> Vec<Vec<f64>> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let project = |x: &[f64], basis: &[Vec<f64>]| {
@@ -58,13 +58,13 @@ fn block(columns: &[Vec<f64>]) -> RowBlock {
 }
 
 fn averages(columns: &[Vec<f64>]) -> RunningAverages {
-    let params = AveragesParams { wide: true, ..AveragesParams::default() };
+    let params = AveragesParams { f64_products: true, ..AveragesParams::default() };
     let mut averages = RunningAverages::new(columns.len() - 1, 0, params).unwrap();
     averages.push(&block(columns)).unwrap();
     averages
 }
 
-/// `P` features of which 2 is always kept and the last is a covariate.
+/// `P` features of which 2 is pinned and the last is a covariate.
 fn problem() -> RowProblem {
     RowProblem { always: vec![2], covariates: 1, ..RowProblem::regression(P) }
 }
@@ -90,13 +90,13 @@ fn the_free_gram_is_that_of_the_residuals() {
     }
 }
 
-/// Every method chooses with pinned features what it chooses among residuals, and the weights are
-/// those of least squares on all columns together.
+/// With pinned features every method chooses the features that it chooses among residuals, and the
+/// coefficients are those of least squares on all columns together.
 #[test]
 fn every_method_chooses_among_the_residuals_and_refits_on_all() {
     let columns = columns(300);
     let mut rest = residuals(&columns, &[2, 8]);
-    // The pinned columns have nothing left and would be noise of rounding: they are left out.
+    // The residuals of the pinned columns are only rounding, so they are left out.
     rest.remove(8);
     rest.remove(2);
     let back = [0u64, 1, 3, 4, 5, 6, 7];
@@ -119,7 +119,7 @@ fn every_method_chooses_among_the_residuals_and_refits_on_all() {
         assert_eq!(with.always.iter().map(|f| f.id.index).collect::<Vec<_>>(), [2], "{name}");
         assert_eq!(with.covariates.len(), 1, "{name}");
         assert_eq!(with.covariates[0].name, "f8");
-        // Normal equations: the residual is at right angles to every column of the model.
+        // Normal equations: the residual is orthogonal to every column of the model.
         let all = with.selected.iter().chain(&with.always);
         let mut model: Vec<(usize, f64)> =
             all.map(|f| (f.id.index as usize, f.coefficient[0])).collect();
@@ -136,8 +136,8 @@ fn every_method_chooses_among_the_residuals_and_refits_on_all() {
 }
 
 #[test]
-fn a_ridge_leaves_pinned_weights_free() {
-    // The gradient of the squared error in a pinned weight is zero, in a penalised one it is not.
+fn a_ridge_does_not_shrink_pinned_coefficients() {
+    // The slope of the squared error is zero in a pinned coefficient, but not in a penalised one.
     let columns = columns(80);
     let spec = MethodSpec::default().set("ridge", 5).set("products", "f64");
     let method = registry::find("ols").unwrap();
@@ -145,13 +145,13 @@ fn a_ridge_leaves_pinned_weights_free() {
     ols.learn_block(&block(&columns)).unwrap();
     let found = ols.selection().unwrap();
     assert_eq!((found.selected.len(), found.always.len(), found.covariates.len()), (7, 1, 1));
-    let weight = |j: usize| match j {
+    let coefficient = |j: usize| match j {
         8 => found.covariates[0].coefficient[0],
         2 => found.always[0].coefficient[0],
         _ => found.selected.iter().find(|f| f.id.index == j as u64).unwrap().coefficient[0],
     };
     let fitted =
-        |i: usize| found.intercept[0] + (0..P).map(|j| weight(j) * columns[j][i]).sum::<f64>();
+        |i: usize| found.intercept[0] + (0..P).map(|j| coefficient(j) * columns[j][i]).sum::<f64>();
     let left: Vec<f64> = (0..80).map(|i| columns[P][i] - fitted(i)).collect();
     for j in 0..P {
         let slope = dot(&left, &centred(&columns[j]));
@@ -160,20 +160,20 @@ fn a_ridge_leaves_pinned_weights_free() {
 }
 
 #[test]
-fn a_feature_that_the_pinned_explain_is_left_out_and_a_constant_one_is_told() {
+fn a_feature_that_the_pinned_explain_is_left_out_and_a_constant_one_gives_a_warning() {
     let mut columns = columns(60);
     columns[5] = columns[2].iter().zip(&columns[8]).map(|(a, b)| 3.0 * a - b + 1.0).collect();
     let pinned = Pinned::new(averages(&columns).gram().unwrap(), &problem()).unwrap();
     assert_eq!(pinned.free().index, [0, 1, 3, 4, 6, 7]);
     columns[2] = vec![4.0; 60];
     let gram = averages(&columns).gram().unwrap();
-    assert_eq!(lost(&gram, &problem()).len(), 1);
-    assert!(lost(&gram, &problem())[0].contains("\"f2\""));
+    assert_eq!(constant_warnings(&gram, &problem()).len(), 1);
+    assert!(constant_warnings(&gram, &problem())[0].contains("\"f2\""));
     assert!(Pinned::new(gram, &problem()).unwrap().free().index.contains(&5));
 }
 
 #[test]
-fn of_collinear_pinned_features_the_earlier_stays_and_the_other_is_told() {
+fn of_collinear_pinned_features_the_earlier_stays_and_the_other_gives_a_warning() {
     // 4 = 2 - 3 + an offset, all three pinned: the model is that of 2 and 3 pinned, without 4.
     for products in ["f32", "f64"] {
         let mut columns = columns(400);
@@ -202,7 +202,7 @@ fn of_collinear_pinned_features_the_earlier_stays_and_the_other_is_told() {
 
 #[test]
 fn sizes_are_chosen_without_counting_the_pinned() {
-    // The target is the sum of 0 to 3 and noise; 2 is pinned, so three are left to find.
+    // The target is the sum of 0 to 3 and noise; 2 is pinned, so three remain to be found.
     let columns = columns(2000);
     for choose in ["bic", "ebic", "holdout"] {
         let spec = MethodSpec::default().set("choose", choose);
@@ -217,11 +217,11 @@ fn sizes_are_chosen_without_counting_the_pinned() {
 }
 
 #[test]
-fn an_active_set_never_lets_the_pinned_go() {
+fn an_active_set_never_drops_the_pinned() {
     let columns = columns(4000);
     let spec = MethodSpec::k(1).set("active", 6);
     let method = registry::find("ofsa").unwrap();
-    // Feature 7 is noise: it would not stay by itself.
+    // Feature 7 is noise: it would not stay if it were not pinned.
     let problem = RowProblem { always: vec![7], covariates: 1, ..RowProblem::regression(P) };
     let mut learner = registry::make_rows(method, &spec, &problem, Budget::unlimited()).unwrap();
     learner.learn_block(&block(&columns)).unwrap();
@@ -233,7 +233,7 @@ fn an_active_set_never_lets_the_pinned_go() {
 }
 
 #[test]
-fn rules_that_move_every_weight_refuse() {
+fn rules_that_move_every_coefficient_refuse_pins() {
     for name in
         ["sgd", "tsgd", "siht", "truncated-gradient", "opg", "rda", "opg-sadmm", "rda-sadmm"]
     {
