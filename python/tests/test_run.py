@@ -131,7 +131,7 @@ def test_errors_are_pythons_own(tmp_path):
         keepnet.select(tmp_path / "nowhere.csv", "y")
     with pytest.raises(MemoryError, match="raise memory"):
         keepnet.OSPlus(k=5, memory=1000).fit(X, y)
-    with pytest.raises(ValueError, match="theta is x"):
+    with pytest.raises(ValueError, match="'theta' parameter .* Got 'x'"):
         keepnet.OSPlus(theta="x").fit(X, y)
     with pytest.raises(ValueError, match="one value only"):
         keepnet.OSPlus().fit(X, np.ones(50))
