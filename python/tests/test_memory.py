@@ -28,7 +28,8 @@ def push(packed, names=None):
 
 
 def rows(packed, y=Y, weight=None, order=None):
-    run = _keepnet.RowRun(json.dumps({"method": "olsth", "k": 2}), [f"x{j}" for j in range(P)], None)
+    request = json.dumps({"method": {"name": "olsth", "k": 2}})
+    run = _keepnet.RowRun(request, [f"x{j}" for j in range(P)], None)
     run.push(packed, y, weight, order, True, None)
 
 
