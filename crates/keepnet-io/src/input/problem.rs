@@ -41,8 +41,9 @@ pub fn build_problem(
     options: &OpenOptions,
 ) -> Result<Joined> {
     let input = dataset.rows();
+    let keys = input_keys(dataset, &spec.key)?;
     let asked = Asked::find(&*dataset.table, &dataset.files, spec, options)?;
-    let joining = Joining::new(dataset, &asked, &spec.key)?;
+    let joining = Joining::new(dataset, &asked, &keys)?;
     let y = joining.series(&asked.target)?;
     let matched = |row: &usize| !joining.unmatched[*row];
     let has_target = |row: &usize| !y.is_missing(*row);
@@ -100,6 +101,16 @@ pub(crate) fn no_classes() -> Error {
     Error::param("class-weight", "balanced", "a target of classes")
 }
 
+/// The keys of the input's rows, which must differ; none where rows are matched by position.
+fn input_keys(dataset: &Dataset, key: &[String]) -> Result<Vec<Option<String>>> {
+    if key.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys = row_keys(&*dataset.table, key).map_err(|e| e.at(&dataset.files[0]))?;
+    by_key(&keys, key).map_err(|e| e.at(&dataset.files[0]))?;
+    Ok(keys)
+}
+
 /// A table and its side files, row by row.
 struct Joining<'a> {
     dataset: &'a Dataset,
@@ -112,14 +123,9 @@ struct Joining<'a> {
 }
 
 impl<'a> Joining<'a> {
-    fn new(dataset: &'a Dataset, asked: &'a Asked, key: &[String]) -> Result<Self> {
+    fn new(dataset: &'a Dataset, asked: &'a Asked, keys: &[Option<String>]) -> Result<Self> {
         let mut unmatched = dataset.unmatched.clone();
         unmatched.resize(dataset.rows(), false);
-        let left = match key.is_empty() {
-            true => Vec::new(),
-            false => row_keys(&*dataset.table, key).map_err(|e| e.at(&dataset.files[0]))?,
-        };
-        by_key(&left, key).map_err(|e| e.at(&dataset.files[0]))?;
         let (mut takes, mut notes) = (Vec::new(), Vec::new());
         for side in &asked.sides {
             side.check_rows(dataset.rows())?;
@@ -127,7 +133,7 @@ impl<'a> Joining<'a> {
                 takes.push(None);
                 continue;
             }
-            let take = left.iter().map(|key| side.row(key.as_deref(), 0));
+            let take = keys.iter().map(|key| side.row(key.as_deref(), 0));
             let take: Vec<u32> = take
                 .map(|row| Ok(row?.map_or(u32::MAX, |row| row as u32)))
                 .collect::<Result<_>>()?;

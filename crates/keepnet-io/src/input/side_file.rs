@@ -122,7 +122,7 @@ impl SideFile {
             Some(keys) => Ok(key.and_then(|key| keys.get(key)).map(|row| *row as usize)),
             None if (row as usize) < self.rows => Ok(Some(row as usize)),
             None => Err(Error::Data(format!(
-                "{} ({}) has {} rows, and the input has more",
+                "{} ({}) has {} rows and ends before row {row} of the input",
                 self.what, self.path, self.rows
             ))),
         }

@@ -83,8 +83,8 @@ impl Keys {
         Ok(self.list.len() - 1)
     }
 
-    /// Goes through the lines of a text, from line `line + 1` on. `start` is told of each object,
-    /// `value` of each of its values with the place of its key, and `end` of its end.
+    /// Goes through the lines of a text, the first of which is line `line + 1`. `value` gives each
+    /// value that is not null to `taker`, with the place of its key; `end` ends a row.
     pub(super) fn lines<T>(
         &mut self,
         text: &[u8],
