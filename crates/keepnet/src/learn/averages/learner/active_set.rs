@@ -337,11 +337,11 @@ impl RowLearner for ActiveSet {
         Status { kept: self.k, ..status }
     }
 
-    /// The statistics, the Gram and its rows, as the budget has them; beyond that names and numbers
-    /// a feature, a block of rows as they are multiplied, and matrices while a model is extracted.
+    /// The statistics, the Gram and its rows, as the budget has them; beyond that names and
+    /// numbers a feature, two blocks of rows as they are multiplied, and the matrices of a model.
     fn memory(&self) -> u64 {
         let (p, a) = (self.problem.features() as u64, self.active.active as u64);
-        self.bytes + 256 * p + 40 * a * a + 8 * (crate::learn::GRID as u64 + 8) * a
+        self.bytes + 256 * p + 40 * a * a + 16 * (crate::learn::GRID as u64 + 8) * a
     }
 }
 

@@ -247,11 +247,11 @@ impl RowLearner for Averaged {
         self.current_status(Status { bytes: self.budget.peak(), ..Status::default() })
     }
 
-    /// The averages and an extraction, as the budget has them; beyond that up to three matrices
+    /// The averages and an extraction, as the budget has them; beyond that up to four matrices
     /// while the extraction is made, and the rows of a block as they are multiplied.
     fn memory(&self) -> u64 {
         let p = self.problem.features() as u64;
-        let making = 24 * p * p + 8 * (crate::learn::GRID as u64 + 8) * p;
+        let making = 32 * p * p + 8 * (crate::learn::GRID as u64 + 8) * p;
         Self::need(&self.problem, &self.params) + making
     }
 
