@@ -7,7 +7,8 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
 use common::child::{begun, ended, signal};
-use common::{Called, Folder, names, skipped};
+use common::skipped::skipped;
+use common::{Called, Folder, names};
 
 /// Scans without end, so that a run can only be ended from outside.
 const CALL: &str = "select x.npy --target f3000 -k 10 --scans 100000000 --quiet";

@@ -8,7 +8,8 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{Called, keepnet, skipped};
+use common::skipped::skipped;
+use common::{Called, keepnet};
 use serde_json::Value;
 
 /// The recorded routine and how the program is asked for it.

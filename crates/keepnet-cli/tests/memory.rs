@@ -10,7 +10,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Called, Folder, skipped};
+use common::skipped::skipped;
+use common::{Called, Folder};
 
 const MIB: u64 = 1 << 20;
 const NO_PEAK: &str = "peaks of memory: the kernel does not tell them";

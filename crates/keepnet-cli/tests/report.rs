@@ -4,7 +4,8 @@ mod common;
 
 use std::process::Command;
 
-use common::{Folder, skipped};
+use common::Folder;
+use common::skipped::skipped;
 use serde_json::Value;
 
 /// A table with hostile names.

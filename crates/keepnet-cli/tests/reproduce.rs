@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Called, Folder, keepnet, skipped};
+use common::skipped::skipped;
+use common::{Called, Folder, keepnet};
 
 #[test]
 fn figures_are_listed_with_those_that_are_not_there() {

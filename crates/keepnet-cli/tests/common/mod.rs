@@ -2,13 +2,12 @@
 #![allow(dead_code, unused_imports)]
 
 pub mod child;
-mod skipped;
+pub mod skipped;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-pub use skipped::skipped;
 
 /// The program.
 pub fn keepnet() -> Command {
