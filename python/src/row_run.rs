@@ -54,7 +54,7 @@ impl RowRun {
         let classes = classes.unwrap_or_default();
         let problem = RowProblem { names, classes, ..RowProblem::default() };
         let made = || -> Result<_> {
-            let problem = problem.keeping(&request.method.always()?)?;
+            let problem = problem.pinning(&request.method.always()?)?;
             let learner = learner(&request, &problem)?;
             Ok((problem, learner))
         };

@@ -115,7 +115,7 @@ impl Columns {
         problem: &Problem,
         train: &[u32],
     ) -> Result<Vec<Vec<f64>>> {
-        let all = selection.selected.iter().chain(&selection.always);
+        let all = selection.selected.iter().chain(&selection.pinned);
         all.map(|feature| self.of(feature, missing, problem, train)).collect()
     }
 

@@ -130,7 +130,7 @@ fn of_numbers(predicted: &[f64], truth: &[f64]) -> Vec<Score> {
 /// The margins of the method's own model: one an output.
 fn margins(selection: &Selection, row: &[f64]) -> Vec<f64> {
     let mut out = selection.intercept.clone();
-    for (feature, x) in selection.selected.iter().chain(&selection.always).zip(row) {
+    for (feature, x) in selection.selected.iter().chain(&selection.pinned).zip(row) {
         out.iter_mut().zip(&feature.coefficient).for_each(|(out, w)| *out += w * x);
     }
     out

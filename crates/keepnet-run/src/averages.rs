@@ -41,7 +41,7 @@ pub fn extract(stats: &Path, request: &Request, host: &mut dyn Host) -> Result<O
     outputs::ready(&outputs::given([("output", &output.output)]), &inputs)?;
     let mut saved = read(stats)?;
     let always = request.method.always()?;
-    saved.problem = saved.problem.keeping(&always).map_err(|e| e.at(stats.display()))?;
+    saved.problem = saved.problem.pinning(&always).map_err(|e| e.at(stats.display()))?;
     let mut learner = rows::learner(request, &saved.problem)?;
     let used = saved.averages.rows();
     let name = request.method.info()?.name;

@@ -67,6 +67,6 @@ pub(crate) fn rows(
     let spec = ProblemSpec { drop_row, ..asked.problem.clone() };
     let source = open_rows(&asked.request.input.inputs, &spec, &options)?;
     source.knows(&asked.always)?;
-    let problem = source.problem().clone().keeping(&asked.always)?;
+    let problem = source.problem().clone().pinning(&asked.always)?;
     Ok((source, problem))
 }

@@ -122,7 +122,7 @@ pub struct Selection {
     /// The selected features, by descending score, ties to the earlier feature.
     pub selected: Vec<Selected>,
     /// Pinned features.
-    pub always: Vec<Selected>,
+    pub pinned: Vec<Selected>,
     /// Unpenalised covariates.
     pub covariates: Vec<CovariateCoefficient>,
     /// Intercept, one per output; empty where the method has no model.
@@ -148,7 +148,7 @@ impl Selection {
     pub fn sort(&mut self) {
         let key = |a: &Selected, b: &Selected| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id));
         self.selected.sort_by(key);
-        self.always.sort_by_key(|feature| feature.id);
+        self.pinned.sort_by_key(|feature| feature.id);
     }
 
     /// The selected features' indices, in the order shown.

@@ -108,7 +108,7 @@ fn leaves_out(extra: &[(&str, Vec<f64>)], stay: &[&str], out: &[(&str, &str)]) {
             let (report, fates) = run(method, &table(extra, true), &always, &problem(), width);
             let selection = &report.lanes[0].selection;
             let what = format!("{} at width {width}: {:?}", method.name, selection.warnings);
-            assert_eq!(names(&selection.always), stay, "{what}");
+            assert_eq!(names(&selection.pinned), stay, "{what}");
             if !groups {
                 let rest = &want.lanes[0].selection;
                 assert_eq!(names(&selection.selected), names(&rest.selected), "{what}");
@@ -135,7 +135,7 @@ fn leaves_out(extra: &[(&str, Vec<f64>)], stay: &[&str], out: &[(&str, &str)]) {
                 + dropped.constant
                 + dropped.missing
                 + dropped.evicted
-                + (selection.selected.len() + selection.always.len()) as u64;
+                + (selection.selected.len() + selection.pinned.len()) as u64;
             assert_eq!(sum, report.features_seen, "{what} {dropped:?}");
         }
     }
@@ -176,7 +176,7 @@ fn a_free_twin_gives_way_to_the_pinned_one() {
         let (report, _) = run(method, &columns, &["twin"], &problem, 4);
         let selection = &report.lanes[0].selection;
         let what = format!("{}: {:?}", method.name, selection.warnings);
-        assert_eq!(names(&selection.always), ["twin"], "{what}");
+        assert_eq!(names(&selection.pinned), ["twin"], "{what}");
         // Methods that hold pinned features apart may keep the twin beside it; the model of those
         // that span it must not.
         if ["os-plus", "alpha-investing", "osfs", "fast-osfs"].contains(&method.name) {
@@ -203,7 +203,7 @@ fn a_feature_that_covariates_span_is_named_with_them() {
         let (report, fates) = run(method, &columns, &["years"], &problem, 6);
         let selection = &report.lanes[0].selection;
         let what = format!("{}: {:?}", method.name, selection.warnings);
-        assert!(selection.always.is_empty() && !selection.selected.is_empty(), "{what}");
+        assert!(selection.pinned.is_empty() && !selection.selected.is_empty(), "{what}");
         assert!(selection.warnings.iter().any(|w| w.contains("same as \"age\"")), "{what}");
         let verdict = fates.0["years"].verdict;
         assert_eq!(verdict, Verdict::Dropped(Reason::Redundant { by: None }), "{what}");
@@ -229,5 +229,5 @@ fn without_an_intercept_a_shift_is_another_column() {
     let mut source = Generated::columns(ROWS, data).with_names(move |j| names_[j as usize].clone());
     let driver = Driver::new(&mut source, vec![lane], RunOptions::default()).unwrap();
     let report = driver.run(&mut Fates::default()).unwrap();
-    assert_eq!(names(&report.lanes[0].selection.always), ["a", "more"]);
+    assert_eq!(names(&report.lanes[0].selection.pinned), ["a", "more"]);
 }

@@ -149,7 +149,7 @@ fn covariates_and_pinned_features_may_have_an_offset_too() {
         let what = format!("{} {loss:?}", method.name);
         assert_eq!(want.indices(), got.indices(), "{what}");
         let weights = |s: &Selection| -> Vec<f64> {
-            let own = s.selected.iter().chain(&s.always).flat_map(|s| s.coefficient.clone());
+            let own = s.selected.iter().chain(&s.pinned).flat_map(|s| s.coefficient.clone());
             own.chain(s.covariates.iter().flat_map(|s| s.coefficient.clone())).collect()
         };
         for (x, y) in weights(&want).iter().zip(weights(&got)) {

@@ -79,7 +79,7 @@ fn errors(table: &Table, set: &[usize]) -> Option<(f64, f64)> {
 }
 
 fn all_places(selection: &Selection) -> Vec<usize> {
-    let features = selection.selected.iter().chain(&selection.always);
+    let features = selection.selected.iter().chain(&selection.pinned);
     features.map(|f| f.id.index as usize).collect()
 }
 
@@ -92,7 +92,7 @@ fn assert_fits(table: &Table, found: &Selection, most: f64, what: &str) {
     let total: f64 = table.w.iter().sum();
     let (mut sum, mut size) = (0.0, 0.0f64);
     for (i, w) in table.w.iter().enumerate() {
-        let features = found.selected.iter().chain(&found.always);
+        let features = found.selected.iter().chain(&found.pinned);
         let terms: Vec<f64> =
             features.map(|f| f.coefficient[0] * table.x[f.id.index as usize][i]).collect();
         let fit = found.intercept[0] + terms.iter().sum::<f64>();
@@ -121,7 +121,7 @@ fn every_refit_is_least_squares_on_its_own_features() {
                 }
                 let mut problem = RowProblem::regression(p);
                 if next() > 0.8 {
-                    problem.always = vec![(p / 2) as u32];
+                    problem.pinned = vec![(p / 2) as u32];
                 }
                 let what = format!("seed {seed} {name} {products} n {n} p {p} k {k}");
                 let mut whole = learner(name, &problem, &spec);
@@ -235,7 +235,7 @@ fn resumed_and_merged(
 ) {
     let n = table.y.len();
     let cut = 1 + n * 3 / 7;
-    let shown = |s: &Selection| format!("{:?} {:?} {:?}", s.selected, s.always, s.intercept);
+    let shown = |s: &Selection| format!("{:?} {:?} {:?}", s.selected, s.pinned, s.intercept);
     let mut first = learner(name, problem, spec);
     first.learn_block(&table.block(0..cut)).unwrap();
     let mut second = learner(name, problem, spec);

@@ -185,7 +185,7 @@ fn dataset(
     };
     let wanted: Vec<FeatureId> = found
         .iter()
-        .flat_map(|found| found.selection.selected.iter().chain(&found.selection.always))
+        .flat_map(|found| found.selection.selected.iter().chain(&found.selection.pinned))
         .map(|feature| feature.id)
         .collect();
     let columns = Columns::read(&mut source, &wanted, &problem, asked.memory)?;

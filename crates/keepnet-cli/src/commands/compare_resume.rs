@@ -86,7 +86,7 @@ impl From<&Found> for Cell {
             intercept: bits(&selection.intercept),
             covariates: selection.covariates.iter().map(|c| c.name.clone()).collect(),
             selected: selection.selected.iter().map(feature).collect(),
-            always: selection.always.iter().map(feature).collect(),
+            always: selection.pinned.iter().map(feature).collect(),
         }
     }
 }
@@ -99,7 +99,7 @@ impl From<&Cell> for Found {
             intercept: numbers(&cell.intercept),
             covariates: cell.covariates.iter().map(covariate).collect(),
             selected: cell.selected.iter().enumerate().map(selected).collect(),
-            always: cell.always.iter().enumerate().map(selected).collect(),
+            pinned: cell.always.iter().enumerate().map(selected).collect(),
             ..Selection::default()
         };
         Self {

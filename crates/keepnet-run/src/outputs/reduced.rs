@@ -132,7 +132,7 @@ fn collect(
     policy: &CheckPolicy,
     width: usize,
 ) -> Result<Table> {
-    let wanted: Vec<_> = selection.always.iter().chain(&selection.selected).collect();
+    let wanted: Vec<_> = selection.pinned.iter().chain(&selection.selected).collect();
     let mut place: HashMap<FeatureId, usize> =
         wanted.iter().enumerate().map(|(at, feature)| (feature.id, at)).collect();
     // Random access reads the chosen columns only. Without it the stream comes again as it did

@@ -24,7 +24,7 @@ pub fn write(
 ) -> Result<Pending> {
     source.rewind().map_err(|error| error.at("--reduced reads the rows again"))?;
     let problem = source.problem().clone();
-    let kept = || selection.always.iter().chain(&selection.selected);
+    let kept = || selection.pinned.iter().chain(&selection.selected);
     let index: Vec<usize> = kept().map(|f| f.id.index as usize).collect();
     let columns = vec![Vec::new(); index.len()];
     let mut collect = Collect { index, columns, y: Vec::new(), most: used as usize };

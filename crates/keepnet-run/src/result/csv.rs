@@ -30,7 +30,7 @@ pub fn csv(outcome: &Outcome) -> Result<Vec<u8>> {
         .selected
         .iter()
         .map(|feature| (feature, false))
-        .chain(selection.always.iter().map(|feature| (feature, true)))
+        .chain(selection.pinned.iter().map(|feature| (feature, true)))
     {
         let record = record(outcome, feature, always, outputs);
         out.write_record(&record).map_err(failed)?;

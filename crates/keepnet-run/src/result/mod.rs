@@ -138,7 +138,7 @@ impl Outcome {
     fn group_list(&self) -> Option<Vec<Group>> {
         self.groups.as_ref()?;
         let selection = &self.selection;
-        let mut features: Vec<_> = selection.selected.iter().chain(&selection.always).collect();
+        let mut features: Vec<_> = selection.selected.iter().chain(&selection.pinned).collect();
         features.sort_by_key(|feature| feature.order);
         let mut groups: Vec<Group> = Vec::new();
         for name in features.iter().filter_map(|feature| self.group(feature)) {
@@ -192,7 +192,7 @@ impl Outcome {
             selected: selection.selected.iter().map(|f| self.feature(f)).collect(),
             score_kind: selection.score_kind,
             p_value_kind: selection.p_value_kind,
-            always: selection.always.iter().map(|f| self.feature(f)).collect(),
+            always: selection.pinned.iter().map(|f| self.feature(f)).collect(),
             groups: self.group_list(),
             covariates: selection.covariates.iter().map(|c| self.covariate(c)).collect(),
             intercept: Weights::new(&selection.intercept, self.many()),

@@ -117,7 +117,7 @@ impl Fates {
 
     /// Of a method on rows, which knows at most how many features are constant.
     fn of_rows(selection: &Selection, features: u64) -> Self {
-        let kept = (selection.selected.len() + selection.always.len()) as u64;
+        let kept = (selection.selected.len() + selection.pinned.len()) as u64;
         let left = features.saturating_sub(kept);
         let constant = selection.constant;
         let weak = constant.map(|constant| left.saturating_sub(constant));

@@ -60,7 +60,7 @@ pub fn table(outcome: &Outcome) -> String {
     if more > 0 {
         let _ = writeln!(out, "... and {more} more (--output FILE has them all)");
     }
-    for feature in &selection.always {
+    for feature in &selection.pinned {
         let (name, weight) = (visible(&feature.name), weight(&feature.coefficient));
         let _ = writeln!(out, "always: {name} {weight}");
     }

@@ -93,7 +93,7 @@ fn selected(outcome: &Outcome) -> Result<Section> {
         "why",
     ]);
     let all = selection.selected.iter().map(|f| (f, false));
-    for (feature, always) in all.chain(selection.always.iter().map(|f| (f, true))) {
+    for (feature, always) in all.chain(selection.pinned.iter().map(|f| (f, true))) {
         let weight: Vec<String> = feature.coefficient.iter().map(|w| short(*w)).collect();
         let why = match always {
             true => "asked for with --always".to_string(),

@@ -151,7 +151,7 @@ impl Lane {
             verdict::check(&self.problem, &selection, fitted, &self.constant)
         })?;
         let kept: HashSet<_> =
-            selection.selected.iter().chain(&selection.always).map(|s| s.id).collect();
+            selection.selected.iter().chain(&selection.pinned).map(|s| s.id).collect();
         let mut dropped = self.log.dropped;
         dropped.evicted += self.log.alive.difference(&kept).count() as u64;
         Ok(LaneReport { selection, dropped, trace: self.log.trace.points() })

@@ -106,7 +106,7 @@ impl Pins {
     /// A line for each pinned name that is not in the selection.
     pub(super) fn warnings(&self, pinned: &HashSet<String>, selection: &Selection) -> Vec<String> {
         let mut out: Vec<String> = self.left_out.iter().map(|gone| gone.why.clone()).collect();
-        let found: HashSet<&str> = selection.always.iter().map(|f| f.name.as_str()).collect();
+        let found: HashSet<&str> = selection.pinned.iter().map(|f| f.name.as_str()).collect();
         let known = |name: &str| self.left_out.iter().any(|gone| gone.name == name);
         let mut lost: Vec<_> =
             pinned.iter().filter(|name| !found.contains(name.as_str()) && !known(name)).collect();

@@ -162,7 +162,7 @@ impl RowFilter {
 
     /// Tells each feature of a selection how many of its values were missing.
     pub fn tell(&self, selection: &mut Selection) {
-        for feature in selection.selected.iter_mut().chain(&mut selection.always) {
+        for feature in selection.selected.iter_mut().chain(&mut selection.pinned) {
             let missing = self.missing.get(feature.id.index as usize);
             feature.missing = missing.map(|count| u32::try_from(*count).unwrap_or(u32::MAX));
         }

@@ -64,7 +64,7 @@ pub fn check(
     constant: &Constant,
 ) -> Result<()> {
     let Some(told) = selection.loss else { return Ok(()) };
-    let features = selection.selected.iter().chain(&selection.always);
+    let features = selection.selected.iter().chain(&selection.pinned);
     let weights = features.clone().flat_map(|feature| &feature.coefficient);
     let weights = weights.chain(selection.covariates.iter().flat_map(|c| &c.coefficient));
     let scores = features.map(|feature| &feature.score);
@@ -128,7 +128,7 @@ fn own_loss(problem: &Problem, selection: &Selection, fitted: &Fitted<'_>) -> Re
 fn named<'a>(selection: &'a Selection, fitted: &Fitted<'a>) -> Result<Vec<(&'a Kept, &'a [f64])>> {
     let lost = |name: &str| Error::Defect(format!("{name:?} is in the result but not held"));
     let mut out = Vec::new();
-    for feature in selection.selected.iter().chain(&selection.always) {
+    for feature in selection.selected.iter().chain(&selection.pinned) {
         let kept = fitted.columns.iter().find(|kept| kept.id == Some(feature.id));
         out.push((*kept.ok_or_else(|| lost(&feature.name))?, feature.coefficient.as_slice()));
     }

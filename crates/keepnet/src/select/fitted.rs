@@ -53,7 +53,7 @@ pub(super) fn of_columns(frame: &Frame, columns: &[&Kept], outputs: &Outputs) ->
             }
             Some(selected) => {
                 let selected = Selected { coefficient, score: fit.score[j], ..selected };
-                if column.pinned { out.always.push(selected) } else { out.selected.push(selected) }
+                if column.pinned { out.pinned.push(selected) } else { out.selected.push(selected) }
             }
         }
     }

@@ -37,7 +37,7 @@ fn pinned_features_are_always_in_the_result() {
         lane.pinned = HashSet::from(["f33".into(), "f90".into()]);
         let report = case.driver(&mut data.dense(), lane, width(16)).run(&mut Quiet).unwrap();
         let selection = &report.lanes[0].selection;
-        let always: Vec<u64> = selection.always.iter().map(|s| s.id.index).collect();
+        let always: Vec<u64> = selection.pinned.iter().map(|s| s.id.index).collect();
         assert_eq!(always, [33, 90], "{case}");
         assert!(selection.selected.iter().all(|s| !always.contains(&s.id.index)), "{case}");
     }
@@ -58,7 +58,7 @@ fn covariates_are_in_the_model_or_refused_by_name() {
         lane.pinned = HashSet::from(["f33".into(), "f90".into()]);
         let report = case.driver(&mut data.dense(), lane, width(16)).run(&mut Quiet).unwrap();
         let selection = &report.lanes[0].selection;
-        let always: Vec<u64> = selection.always.iter().map(|s| s.id.index).collect();
+        let always: Vec<u64> = selection.pinned.iter().map(|s| s.id.index).collect();
         assert_eq!(always, [33, 90], "{case}");
         if case.has_model() {
             assert_eq!(selection.covariates[0].name, "age", "{case}");

@@ -127,8 +127,8 @@ fn pinned_features_stay_and_a_second_scan_changes_nothing() {
             let driver = Driver::new(&mut source, vec![lane], options).unwrap();
             let report = driver.with_groups(Groups::block(2).unwrap()).run(&mut Quiet).unwrap();
             let selection = &report.lanes[0].selection;
-            assert_eq!(selection.always.len(), 1, "{name} seed {seed}");
-            assert_eq!(selection.always[0].id.index, pin as u64);
+            assert_eq!(selection.pinned.len(), 1, "{name} seed {seed}");
+            assert_eq!(selection.pinned[0].id.index, pin as u64);
             let mut again = make(name, &spec(settings), &data, Budget::unlimited());
             offer(&mut *again, &data, 0, data.x.len());
             let first = again.selection().unwrap();

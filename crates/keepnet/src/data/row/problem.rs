@@ -13,7 +13,7 @@ pub struct RowProblem {
     /// Class names in ascending order; empty for regression. The last of two is positive.
     pub classes: Vec<String>,
     /// Features that are kept whatever happens, ascending, and are not counted in `k`.
-    pub always: Vec<u32>,
+    pub pinned: Vec<u32>,
     /// How many of the last names are unpenalised covariates and no features.
     pub covariates: usize,
     /// What the target is, in the reader's words (a column, a file); empty where it is not known.
@@ -54,14 +54,14 @@ impl RowProblem {
 
     /// What every model has: the features always kept, then the covariates.
     pub fn pinned(&self) -> impl Iterator<Item = u32> + '_ {
-        self.always.iter().copied().chain(self.candidates() as u32..self.names.len() as u32)
+        self.pinned.iter().copied().chain(self.candidates() as u32..self.names.len() as u32)
     }
 
     /// The same with features of these names always kept; one that is not known is an error.
-    pub fn keeping<'a>(mut self, names: impl IntoIterator<Item = &'a String>) -> Result<Self> {
+    pub fn pinning<'a>(mut self, names: impl IntoIterator<Item = &'a String>) -> Result<Self> {
         let mut wanted: BTreeSet<&String> = names.into_iter().collect();
         let features = self.names[..self.candidates()].iter().zip(0..);
-        self.always = features.filter(|(name, _)| wanted.remove(name)).map(|(_, j)| j).collect();
+        self.pinned = features.filter(|(name, _)| wanted.remove(name)).map(|(_, j)| j).collect();
         if let Some(name) = wanted.first() {
             return Err(Error::Data(format!(
                 "`always` names {name:?}, which is no feature of the rows"

@@ -213,7 +213,7 @@ impl<F: Clone + Serialize + DeserializeOwned> KeptList<F> {
             if let Some(mut selected) = Selected::from_kept(kept, order) {
                 (selected.score, selected.p_value) = (record.score, record.p_value);
                 let list =
-                    if kept.pinned { &mut selection.always } else { &mut selection.selected };
+                    if kept.pinned { &mut selection.pinned } else { &mut selection.selected };
                 list.push(selected);
             }
         }

@@ -49,7 +49,7 @@ impl SavedAverages {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let Body { names, classes, covariates, target, averages } =
             snapshot::decode(snapshot::open(&identity(), bytes)?)?;
-        let problem = RowProblem { names, classes, covariates, target, always: Vec::new() };
+        let problem = RowProblem { names, classes, covariates, target, pinned: Vec::new() };
         let fits = averages.features() == problem.features()
             && covariates <= problem.features()
             && averages.classes() == problem.classes.len();

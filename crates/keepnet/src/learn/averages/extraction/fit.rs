@@ -161,8 +161,8 @@ impl Fit {
                 selection.covariates.push(CovariateCoefficient { name, coefficient });
                 continue;
             }
-            let pinned = problem.always.binary_search(j).is_ok();
-            let list = if pinned { &mut selection.always } else { &mut selection.selected };
+            let pinned = problem.pinned.binary_search(j).is_ok();
+            let list = if pinned { &mut selection.pinned } else { &mut selection.selected };
             list.push(Selected {
                 id: FeatureId::new(u64::from(*j)),
                 name,

@@ -66,7 +66,7 @@ fn averages(columns: &[Vec<f64>]) -> RunningAverages {
 
 /// `P` features of which 2 is pinned and the last is a covariate.
 fn problem() -> RowProblem {
-    RowProblem { always: vec![2], covariates: 1, ..RowProblem::regression(P) }
+    RowProblem { pinned: vec![2], covariates: 1, ..RowProblem::regression(P) }
 }
 
 #[test]
@@ -116,11 +116,11 @@ fn every_method_chooses_among_the_residuals_and_refits_on_all() {
         want.sort_unstable();
         got.sort_unstable();
         assert_eq!(got, want, "{name}");
-        assert_eq!(with.always.iter().map(|f| f.id.index).collect::<Vec<_>>(), [2], "{name}");
+        assert_eq!(with.pinned.iter().map(|f| f.id.index).collect::<Vec<_>>(), [2], "{name}");
         assert_eq!(with.covariates.len(), 1, "{name}");
         assert_eq!(with.covariates[0].name, "f8");
         // Normal equations: the residual is orthogonal to every column of the model.
-        let all = with.selected.iter().chain(&with.always);
+        let all = with.selected.iter().chain(&with.pinned);
         let mut model: Vec<(usize, f64)> =
             all.map(|f| (f.id.index as usize, f.coefficient[0])).collect();
         model.push((8, with.covariates[0].coefficient[0]));
@@ -144,10 +144,10 @@ fn a_ridge_does_not_shrink_pinned_coefficients() {
     let mut ols = registry::make_rows(method, &spec, &problem(), Budget::unlimited()).unwrap();
     ols.learn_block(&block(&columns)).unwrap();
     let found = ols.selection().unwrap();
-    assert_eq!((found.selected.len(), found.always.len(), found.covariates.len()), (7, 1, 1));
+    assert_eq!((found.selected.len(), found.pinned.len(), found.covariates.len()), (7, 1, 1));
     let coefficient = |j: usize| match j {
         8 => found.covariates[0].coefficient[0],
-        2 => found.always[0].coefficient[0],
+        2 => found.pinned[0].coefficient[0],
         _ => found.selected.iter().find(|f| f.id.index == j as u64).unwrap().coefficient[0],
     };
     let fitted =
@@ -178,8 +178,8 @@ fn of_collinear_pinned_features_the_earlier_stays_and_the_other_gives_a_warning(
     for products in ["f32", "f64"] {
         let mut columns = columns(400);
         columns[4] = columns[2].iter().zip(&columns[3]).map(|(a, b)| a - b + 7.0).collect();
-        let run = |always: Vec<u32>, columns: &[Vec<f64>]| {
-            let problem = RowProblem { always, ..RowProblem::regression(columns.len() - 1) };
+        let run = |pinned: Vec<u32>, columns: &[Vec<f64>]| {
+            let problem = RowProblem { pinned, ..RowProblem::regression(columns.len() - 1) };
             let spec = MethodSpec::k(2).set("products", products);
             let method = registry::find("annealed-ridge").unwrap();
             let mut learner =
@@ -190,11 +190,11 @@ fn of_collinear_pinned_features_the_earlier_stays_and_the_other_gives_a_warning(
         let found = run(vec![2, 3, 4], &columns);
         columns.remove(4);
         let want = run(vec![2, 3], &columns);
-        assert_eq!(found.always.iter().map(|f| f.id.index).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(found.pinned.iter().map(|f| f.id.index).collect::<Vec<_>>(), [2, 3]);
         assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
         assert!(found.warnings[0].contains("\"f4\""), "{:?}", found.warnings);
         assert_eq!(found.indices(), want.indices());
-        for (a, b) in found.always.iter().zip(&want.always) {
+        for (a, b) in found.pinned.iter().zip(&want.pinned) {
             assert!((a.coefficient[0] - b.coefficient[0]).abs() < 1e-6);
         }
     }
@@ -222,12 +222,12 @@ fn an_active_set_never_drops_the_pinned() {
     let spec = MethodSpec::k(1).set("active", 6);
     let method = registry::find("ofsa").unwrap();
     // Feature 7 is noise: it would not stay if it were not pinned.
-    let problem = RowProblem { always: vec![7], covariates: 1, ..RowProblem::regression(P) };
+    let problem = RowProblem { pinned: vec![7], covariates: 1, ..RowProblem::regression(P) };
     let mut learner = registry::make_rows(method, &spec, &problem, Budget::unlimited()).unwrap();
     learner.learn_block(&block(&columns)).unwrap();
     let found = learner.selection().unwrap();
     assert!(found.substitutions >= 2);
-    assert_eq!(found.always[0].id.index, 7);
+    assert_eq!(found.pinned[0].id.index, 7);
     assert_eq!(found.covariates.len(), 1);
     assert!(found.indices()[0] < 4, "{:?}", found.indices());
 }
