@@ -422,12 +422,11 @@ impl ColumnSelector for AlphaInvesting {
         Status { kept: self.shelf.len(), loss: None, substitutions: 0, bytes }
     }
 
-    /// The kept columns and one under test; target, residual and slope, and what a test is computed
-    /// in; the Cholesky factor and its copy.
+    /// The kept columns and one under test; target, residual, scratch; the factor and a copy.
     fn memory(&self, column: u64, features: Option<u64>) -> Memory {
-        let covariates = self.covariates.len();
-        Holds { matrices: 2, covariates, ..self.shelf.footprint(self.params.k, 1, 8) }
-            .bytes(column, features)
+        let (holds, covariates) =
+            (self.shelf.footprint(self.params.k, 1, 8), self.covariates.len());
+        Holds { matrices: 2, covariates, ..holds }.bytes(column, features)
     }
 }
 
