@@ -424,9 +424,8 @@ impl ColumnSelector for AlphaInvesting {
 
     /// The kept columns and one under test; target, residual, scratch; the factor and a copy.
     fn memory(&self, column: u64, features: Option<u64>) -> Memory {
-        let (holds, covariates) =
-            (self.shelf.footprint(self.params.k, 1, 8), self.covariates.len());
-        Holds { matrices: 2, covariates, ..holds }.bytes(column, features)
+        let holds = self.shelf.footprint(self.params.k, 1, 8);
+        Holds { matrices: 2, covariates: self.covariates.len(), ..holds }.bytes(column, features)
     }
 }
 
