@@ -1,5 +1,5 @@
-//! The trace of a run on rows depends on the rows alone: not on the blocks that they come in, nor on
-//! a break and a resume.
+//! The trace of a run on rows depends on the rows alone: not on the blocks that they come in, nor
+//! on a break and a resume.
 
 use keepnet::registry;
 use keepnet::run::{RowCounts, RowDriver, RowMissing, RowObserver, RowOptions, TracePoint};

@@ -425,12 +425,10 @@ impl ColumnSelector for AlphaInvesting {
         Status { kept: self.list.len(), loss: None, substitutions: 0, bytes }
     }
 
-    /// The kept columns and one under test; target, residual and slope, and what a test is computed
-    /// in; the Cholesky factor and its copy.
+    /// The kept columns and one under test; target, residual, scratch; the factor and a copy.
     fn memory(&self, column: u64, features: Option<u64>) -> Memory {
-        let covariates = self.covariates.len();
-        Holds { matrices: 2, covariates, ..self.list.footprint(self.params.k, 1, 8) }
-            .bytes(column, features)
+        let holds = self.list.footprint(self.params.k, 1, 8);
+        Holds { matrices: 2, covariates: self.covariates.len(), ..holds }.bytes(column, features)
     }
 }
 
