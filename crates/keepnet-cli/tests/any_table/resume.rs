@@ -145,7 +145,7 @@ fn row_run(
     let (method, spec) = (args.method.info()?, args.method.spec(args.run.seed)?);
     let missing = RowMissing::parse(&args.method.missing)?;
     let drop_row = missing == RowMissing::DropRow;
-    let rows = ProblemSpec { drop_row, ..args.rows.spec(spec.loss, &args.input.key)?.into() };
+    let rows = ProblemSpec { drop_row, ..args.rows.spec(spec.loss, &args.input.key)? };
     let mut source = open_rows(&args.input.inputs, &rows, &args.input.options(None)?)?;
     let problem = source.problem().clone();
     let mut learner = registry::make_rows(method, &spec, &problem, Budget::unlimited())?;
