@@ -33,6 +33,9 @@ use crate::store::Place;
 use chunk::ChunkReader;
 use table::Table;
 
+/// Starts a file.
+type NewSink = fn(Output, usize, &[Field]) -> Result<Box<dyn Sink>>;
+
 /// What a format brings.
 pub(crate) struct FormatInfo {
     /// The name that `--format` takes.
@@ -48,7 +51,7 @@ pub(crate) struct FormatInfo {
     /// Opens a file, or standard input, as a stream of rows.
     pub(crate) rows: fn(&str, &Place) -> Result<Box<dyn ChunkReader>>,
     /// Starts a file of so many rows and these columns.
-    pub(crate) sink: fn(Output, usize, &[Field]) -> Result<Box<dyn Sink>>,
+    pub(crate) sink: NewSink,
     /// Whether a file is written a column at a time, all rows at once.
     pub(crate) by_column: bool,
 }
