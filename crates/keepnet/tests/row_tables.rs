@@ -443,6 +443,6 @@ fn what_has_no_answer_is_refused_with_the_reason() {
             Budget::unlimited(),
         );
         let text = made.err().unwrap().to_string();
-        assert!(text.contains("ista") && text.contains("-k"), "{text}");
+        assert!(text.contains("ista") && text.contains("`k`"), "{text}");
     }
 }
