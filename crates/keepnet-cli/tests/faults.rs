@@ -316,7 +316,7 @@ fn a_table_that_went_to_disk_leaves_nothing_behind() {
     let rows: String = (0..2500).map(|r| row(r).trim_end_matches(',').to_string() + "\n").collect();
     folder.write("x.csv", wide + &rows);
     std::fs::create_dir(folder.path("tmp")).unwrap();
-    let call = ENDLESS.to_string() + " --memory 16MB";
+    let call = ENDLESS.to_string() + " --memory 20MB";
     let mut command = folder.command(&call);
     let (mut child, _lines) = begun(command.env("TMPDIR", folder.path("tmp")));
     child.kill().unwrap();

@@ -39,7 +39,7 @@ use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode};
 use crate::run::verdict::Fitted;
 use crate::select::fitted::EPSILON;
-use crate::select::kept_products::{BlockProducts, Products};
+use crate::select::kept_products::{BlockProducts, GROUP, Products};
 use crate::select::refit::Outputs;
 use crate::select::{
     ColumnSelector, Glance, Glances, Holds, Marginal, Memory, Outcome, Status, fitted,
@@ -265,7 +265,8 @@ impl ColumnSelector for OsPlus {
             rows: self.frame.n(),
             kept: Some(self.params.k.saturating_add(self.reserve)),
             spare: 1,
-            facts: 0,
+            // Products of a group of newcomers: as they are computed, and one by one.
+            facts: (16 * GROUP * if squared { 1 } else { q }) as u64,
             covariates: self.core.kept().covariates(),
             vectors: weights + if squared { 31 + 3 * q } else { 14 + 27 * q },
             matrices: if squared { 5 } else { 2 + 3 * q },
