@@ -1,7 +1,7 @@
 //! Every method by name: what it is, what it takes, and how to make it.
 //!
-//! The command line and the Python package know methods through this table alone, so a method
-//! is one file, one struct and one entry here.
+//! The command line and the Python package know methods through this table alone. Each family
+//! lists its methods in `METHODS`, so a method is one file and one entry in its folder's `mod.rs`.
 
 mod describe;
 mod promises;
@@ -10,21 +10,15 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
 use crate::data::row::RowProblem;
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
-use crate::learn::averages::{
-    annealed_ridge, oalasso, oelnet, ofsa, olasso, ols, olsth, omcp, oscad,
-};
-use crate::learn::streaming::{
-    ofs, opg, opg_sadmm, rda, rda_sadmm, sgd, siht, sofs, truncated_gradient, tsgd,
-};
-use crate::learn::{MakeRows, RowLearner};
+use crate::learn::{MakeRows, RowLearner, averages, streaming};
 use crate::run::budget::Budget;
 use crate::select::ColumnSelector;
-use crate::select::l1::{grafting, grafting_light, l0_cd, l1_cd, l1_hinge, lasso, proj_gd};
-use crate::select::statistical::{alpha_investing, group_saola, ogfs, osfs, saola};
-use crate::select::substitution::{asy_os, os, os_plus};
+use crate::select::{l1, statistical, substitution};
 
 pub use promises::{Promises, Relation};
 pub use setting::Setting;
@@ -121,47 +115,20 @@ pub enum Maker {
     Rows(MakeRows),
 }
 
-/// Every method, defaults first.
+/// Every method, family by family, defaults first.
 #[must_use]
 pub fn methods() -> &'static [&'static MethodInfo] {
-    &[
-        &os_plus::INFO,
-        &os::INFO,
-        &asy_os::INFO,
-        &saola::SAOLA,
-        &saola::SAOLA_MAX,
-        &group_saola::GROUP_SAOLA,
-        &alpha_investing::ALPHA_INVESTING,
-        &osfs::OSFS,
-        &osfs::FAST_OSFS,
-        &ogfs::OGFS,
-        &grafting::INFO,
-        &grafting_light::INFO,
-        &l1_cd::INFO,
-        &l0_cd::INFO,
-        &lasso::INFO,
-        &l1_hinge::INFO,
-        &proj_gd::INFO,
-        &annealed_ridge::INFO,
-        &ols::INFO,
-        &olsth::INFO,
-        &ofsa::INFO,
-        &olasso::INFO,
-        &oalasso::INFO,
-        &oelnet::INFO,
-        &omcp::INFO,
-        &oscad::INFO,
-        &sgd::INFO,
-        &tsgd::INFO,
-        &siht::INFO,
-        &truncated_gradient::INFO,
-        &opg::INFO,
-        &rda::INFO,
-        &opg_sadmm::INFO,
-        &rda_sadmm::INFO,
-        &ofs::INFO,
-        &sofs::INFO,
-    ]
+    static ALL: LazyLock<Vec<&'static MethodInfo>> = LazyLock::new(|| {
+        [
+            substitution::METHODS,
+            statistical::METHODS,
+            l1::METHODS,
+            averages::METHODS,
+            streaming::METHODS,
+        ]
+        .concat()
+    });
+    &ALL
 }
 
 /// The method of that name.

@@ -17,6 +17,7 @@ fn slope(loss: LossKind, u: f64, y: f64, epsilon: f64) -> f64 {
         LossKind::SquaredHinge => -(1.0 - u * y).max(0.0) * y,
         LossKind::Logistic => -y / (1.0 + (u * y).exp()),
         LossKind::SquaredEpsilon => (u - y).signum() * ((u - y).abs() - epsilon).max(0.0),
+        other => panic!("the cases below have no {other:?}"),
     }
 }
 

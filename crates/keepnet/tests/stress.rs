@@ -7,7 +7,7 @@ mod common;
 use common::width;
 use keepnet::{
     Budget, ColumnData, Driver, Generated, Lane, LossKind, MethodSpec, Order, Problem, Quiet,
-    RunOptions, data::generator, registry,
+    RunOptions, Task, data::generator, registry,
 };
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal, StudentT};
@@ -89,7 +89,7 @@ fn nothing_diverges_on_the_stress_designs() {
         };
         let labels: Vec<f64> = y.iter().map(|y| f64::from(u8::from(*y > median))).collect();
         for loss in LossKind::ALL {
-            let classes = matches!(loss, LossKind::SquaredHinge | LossKind::Logistic);
+            let classes = loss.task() == Some(Task::Classification);
             // With the squared loss k stays below n.
             let k = if n < K && loss == LossKind::Squared { n - 1 } else { K };
             for (name, intercept) in [("os", true), ("os", false), ("os-plus", true)] {

@@ -1,6 +1,7 @@
 //! Logistic loss of a label -1 or 1: `log(1 + exp(-u y))`.
 
-use super::Loss;
+use super::{Loss, LossInfo};
+use crate::data::target::Task;
 use crate::numeric::kernel::{exp_down, scale_by};
 use crate::numeric::simd::on_best;
 
@@ -11,6 +12,13 @@ const FACTORS: usize = 512;
 
 /// `log(1 + exp(-u y))`.
 pub struct Logistic;
+
+pub(super) const INFO: LossInfo = LossInfo {
+    name: "logistic",
+    task: Some(Task::Classification),
+    of_difference: false,
+    make: |_, _| Ok(Box::new(Logistic)),
+};
 
 /// The probability of the less likely class. It needs only `exp(-|m|)`, which cannot overflow.
 #[inline(always)]

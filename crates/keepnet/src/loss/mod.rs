@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::target::{Target, Task};
 use crate::error::{Error, Result};
+use crate::registry::setting::listed;
 
 /// Share of a margin or tube within which a row counts as being at its edge.
 const EDGE_SHARE: f64 = 1e-9;
@@ -78,52 +79,78 @@ macro_rules! slice_loops {
 }
 use slice_loops;
 
-/// The losses by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossKind {
+/// What a loss brings: the `INFO` of its file.
+struct LossInfo {
+    /// The name on the command line and in results.
+    name: &'static str,
+    /// The task that the loss implies, where it implies one.
+    task: Option<Task>,
+    /// Whether it depends on `u - y` alone, so that the target may be shifted.
+    of_difference: bool,
+    /// Makes it for a target; `epsilon` is the setting of that name.
+    make: fn(&Target, Option<f64>) -> Result<Box<dyn Loss>>,
+}
+
+macro_rules! losses {
+    ($($(#[$doc:meta])* $variant:ident = $info:path,)*) => {
+        /// The losses by name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        #[non_exhaustive]
+        pub enum LossKind {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl LossKind {
+            /// Every loss.
+            pub const ALL: [Self; [$(stringify!($variant)),*].len()] = [$(Self::$variant),*];
+
+            fn info(self) -> &'static LossInfo {
+                match self {
+                    $(Self::$variant => &$info,)*
+                }
+            }
+        }
+    };
+}
+
+// The order is part of saved states: a new loss goes to the end.
+losses! {
     /// `(u - y)^2 / 2`.
-    Squared,
+    Squared = squared::INFO,
     /// `max(0, 1 - u y)^2 / 2`.
-    SquaredHinge,
+    SquaredHinge = squared_hinge::INFO,
     /// `log(1 + exp(-u y))`.
-    Logistic,
+    Logistic = logistic::INFO,
     /// `max(0, |u - y| - eps)^2 / 2`.
-    SquaredEpsilon,
+    SquaredEpsilon = squared_epsilon::INFO,
 }
 
 impl LossKind {
-    /// Every loss.
-    pub const ALL: [Self; 4] =
-        [Self::Squared, Self::SquaredHinge, Self::Logistic, Self::SquaredEpsilon];
-
     /// The name on the command line and in results.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Squared => "squared",
-            Self::SquaredHinge => "squared-hinge",
-            Self::Logistic => "logistic",
-            Self::SquaredEpsilon => "squared-epsilon",
-        }
+        self.info().name
     }
 
     /// The loss of that name.
     pub fn parse(name: &str) -> Result<Self> {
         let known = |kind: &Self| kind.name() == name;
         Self::ALL.into_iter().find(known).ok_or_else(|| {
-            Error::param("loss", name, "squared, squared-hinge, logistic or squared-epsilon")
+            let names = Self::ALL.map(|kind| kind.name().to_string());
+            Error::param("loss", name, listed(&names))
         })
     }
 
     /// The task that the loss implies, where it implies one.
     #[must_use]
     pub fn task(self) -> Option<Task> {
-        match self {
-            Self::Squared => None,
-            Self::SquaredEpsilon => Some(Task::Regression),
-            Self::SquaredHinge | Self::Logistic => Some(Task::Classification),
-        }
+        self.info().task
+    }
+
+    /// Whether it depends on `u - y` alone, so that the target may be shifted.
+    pub(crate) fn of_difference(self) -> bool {
+        self.info().of_difference
     }
 
     /// The loss for a target; `epsilon` defaults to a tenth of the target's standard deviation.
@@ -135,23 +162,8 @@ impl LossKind {
                 if target.task() == Task::Regression { "regression" } else { "classification" },
             )));
         }
-        Ok(match self {
-            Self::Squared => Box::new(Squared),
-            Self::SquaredHinge => Box::new(SquaredHinge),
-            Self::Logistic => Box::new(Logistic),
-            Self::SquaredEpsilon => Box::new(SquaredEpsilon::new(match (epsilon, target) {
-                (Some(epsilon), _) => epsilon,
-                (None, Target::Numbers(y)) => 0.1 * deviation(y),
-                (None, Target::Classes { .. }) => 0.1,
-            })?),
-        })
+        (self.info().make)(target, epsilon)
     }
-}
-
-fn deviation(y: &[f64]) -> f64 {
-    let n = y.len().max(1) as f64;
-    let mean = y.iter().sum::<f64>() / n;
-    (y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt()
 }
 
 #[cfg(test)]
@@ -161,21 +173,20 @@ mod tests {
     /// Slope and curvature against differences of the value, away from the kinks.
     #[test]
     fn derivatives_are_those_of_the_value() {
-        let losses: [Box<dyn Loss>; 4] = [
-            Box::new(Squared),
-            Box::new(SquaredHinge),
-            Box::new(Logistic),
-            Box::new(SquaredEpsilon::new(0.3).unwrap()),
-        ];
-        for (kind, loss) in losses.iter().enumerate() {
+        for kind in LossKind::ALL {
+            let target = match kind.task() {
+                Some(Task::Classification) => crate::data::target::Problem::binary(&[-1.0, 1.0]),
+                _ => crate::data::target::Problem::regression(vec![-1.0, 1.0]),
+            };
+            let loss = kind.make(&target.target, Some(0.3)).unwrap();
             for y in [-1.0, 1.0] {
                 for u in [-30.0, -2.1, -0.4, 0.35, 1.7, 40.0] {
                     let (_, slope, curve) = loss.at(u, y);
                     let h = 1e-5;
                     let (up, down) = (loss.at(u + h, y), loss.at(u - h, y));
                     let near = |a: f64, b: f64| (a - b).abs() < 1e-5 * (1.0 + a.abs());
-                    assert!(near(slope, (up.0 - down.0) / (2.0 * h)), "{kind} {u} {y}");
-                    assert!(near(curve, (up.1 - down.1) / (2.0 * h)), "{kind} {u} {y}");
+                    assert!(near(slope, (up.0 - down.0) / (2.0 * h)), "{kind:?} {u} {y}");
+                    assert!(near(curve, (up.1 - down.1) / (2.0 * h)), "{kind:?} {u} {y}");
                     assert!(curve <= loss.steepest());
                 }
             }

@@ -1,6 +1,6 @@
 //! Squared loss: `(u - y)^2 / 2`.
 
-use super::{Loss, slice_loops};
+use super::{Loss, LossInfo, slice_loops};
 
 /// `(u - y)^2 / 2`.
 pub struct Squared;
@@ -18,6 +18,13 @@ impl Squared {
         1.0
     }
 }
+
+pub(super) const INFO: LossInfo = LossInfo {
+    name: "squared",
+    task: None,
+    of_difference: true,
+    make: |_, _| Ok(Box::new(Squared)),
+};
 
 impl Loss for Squared {
     fn at(&self, u: f64, y: f64) -> (f64, f64, f64) {

@@ -1,6 +1,7 @@
 //! Squared epsilon-insensitive loss (SVM regression): `max(0, |u - y| - eps)^2 / 2`.
 
-use super::{EDGE_SHARE, Loss, slice_loops};
+use super::{EDGE_SHARE, Loss, LossInfo, slice_loops};
+use crate::data::target::{Target, Task};
 use crate::error::Result;
 use crate::registry::setting::Bounds;
 
@@ -34,6 +35,28 @@ impl SquaredEpsilon {
     fn curvature_at(&self, u: f64, y: f64) -> f64 {
         if (u - y).abs() >= self.epsilon * (1.0 - EDGE_SHARE) { 1.0 } else { 0.0 }
     }
+}
+
+pub(super) const INFO: LossInfo = LossInfo {
+    name: "squared-epsilon",
+    task: Some(Task::Regression),
+    of_difference: true,
+    make: make,
+};
+
+/// The tube is a tenth of the target's standard deviation unless it is given.
+fn make(target: &Target, epsilon: Option<f64>) -> Result<Box<dyn Loss>> {
+    Ok(Box::new(SquaredEpsilon::new(match (epsilon, target) {
+        (Some(epsilon), _) => epsilon,
+        (None, Target::Numbers(y)) => 0.1 * deviation(y),
+        (None, Target::Classes { .. }) => 0.1,
+    })?))
+}
+
+fn deviation(y: &[f64]) -> f64 {
+    let n = y.len().max(1) as f64;
+    let mean = y.iter().sum::<f64>() / n;
+    (y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt()
 }
 
 impl Loss for SquaredEpsilon {

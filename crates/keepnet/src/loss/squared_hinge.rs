@@ -1,6 +1,7 @@
 //! Squared hinge loss of a label -1 or 1: `max(0, 1 - u y)^2 / 2`.
 
-use super::{EDGE_SHARE, Loss, slice_loops};
+use super::{EDGE_SHARE, Loss, LossInfo, slice_loops};
+use crate::data::target::Task;
 
 /// `max(0, 1 - u y)^2 / 2`.
 pub struct SquaredHinge;
@@ -21,6 +22,13 @@ impl SquaredHinge {
         if 1.0 - u * y > -EDGE_SHARE { 1.0 } else { 0.0 }
     }
 }
+
+pub(super) const INFO: LossInfo = LossInfo {
+    name: "squared-hinge",
+    task: Some(Task::Classification),
+    of_difference: false,
+    make: |_, _| Ok(Box::new(SquaredHinge)),
+};
 
 impl Loss for SquaredHinge {
     fn at(&self, u: f64, y: f64) -> (f64, f64, f64) {

@@ -6,7 +6,10 @@ use std::marker::PhantomData;
 
 use super::coded::{Coded, CodedColumn, Information, Levels, too_many};
 use super::special::chi_squared_tail;
-use super::{BINS, DELTA, Evidence, Measure, MeasureKind, Side, coded_target, rows_counted};
+use super::{
+    BINS, DELTA, Evidence, Measure, MeasureKind, Named, Side, Thresholds, coded_target,
+    rows_counted,
+};
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, ColumnData};
 use crate::data::compact;
@@ -77,6 +80,12 @@ fn masks(target: Column<'_>, classes: usize) -> Vec<Vec<u64>> {
 
 fn coded_column<'a>(side: Side<'a, Levels>) -> CodedColumn<'a> {
     CodedColumn { x: side.x, levels: side.facts }
+}
+
+impl<K: Kind + 'static> Named for Discrete<K> {
+    fn made(problem: &Problem, thresholds: Thresholds) -> Result<Self> {
+        Self::new(problem, thresholds.delta, thresholds.bins)
+    }
 }
 
 impl<K: Kind> Measure for Discrete<K> {

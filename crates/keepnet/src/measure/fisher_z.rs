@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::dot::{Shifted, against_dense, dot};
 use super::special::{normal_cutoff, normal_two_sided};
 use super::{
-    ALPHA, Evidence, LEAST_ROWS, Measure, MeasureKind, Side, numeric_target, rows_counted,
+    ALPHA, Evidence, LEAST_ROWS, Measure, MeasureInfo, MeasureKind, Named, Side, Thresholds,
+    numeric_target, rows_counted,
 };
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, NumbersRef};
@@ -225,6 +226,22 @@ impl FisherZ {
             ..ColumnStats::default()
         };
         self.sums(x.x, &stats).1
+    }
+}
+
+/// What the measure is and can do.
+pub(super) const INFO: MeasureInfo = MeasureInfo {
+    name: "fisher-z",
+    score: "absolute correlation with the target",
+    numbers: true,
+    tested: true,
+    pairs: true,
+    conditional: true,
+};
+
+impl Named for FisherZ {
+    fn made(problem: &Problem, thresholds: Thresholds) -> Result<Self> {
+        Self::new(problem, thresholds.alpha)
     }
 }
 

@@ -19,7 +19,7 @@ use super::conditional::Conditional;
 use super::discrete::coded;
 use super::entropy::Entropies;
 use super::special::chi_squared_tail;
-use super::{ALPHA, Evidence, MeasureKind, Side, coded_target, rows_counted};
+use super::{ALPHA, Evidence, MeasureInfo, MeasureKind, Side, coded_target, rows_counted};
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
@@ -212,6 +212,16 @@ fn library_levels(x: Column<'_>) -> u32 {
     };
     k.clamp(1.0, 1e9) as u32
 }
+
+/// What the measure is and can do.
+pub(super) const INFO: MeasureInfo = MeasureInfo {
+    name: "g2",
+    score: "G2 statistic against the target",
+    numbers: false,
+    tested: true,
+    pairs: false,
+    conditional: true,
+};
 
 impl Conditional for G2 {
     type Facts = Coding;

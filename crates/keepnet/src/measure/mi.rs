@@ -4,9 +4,19 @@
 //! I(X;Y) = sum p_xy log2(p_xy / (p_x p_y))
 //! ```
 
-use super::MeasureKind;
 use super::coded::Information;
 use super::discrete::{Discrete, Kind};
+use super::{MeasureInfo, MeasureKind};
+
+/// What the measure is and can do.
+pub(super) const INFO: MeasureInfo = MeasureInfo {
+    name: "mi",
+    score: "mutual information with the target in bits",
+    numbers: false,
+    tested: false,
+    pairs: true,
+    conditional: false,
+};
 
 /// Marks [`Discrete`] as mutual information.
 pub struct MiKind;

@@ -157,19 +157,6 @@ pub(crate) const BINS: Setting = Setting::whole(
 )
 .or(&["none"]);
 
-/// Which measure, as the user names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MeasureKind {
-    /// Symmetrical uncertainty.
-    Su,
-    /// Mutual information.
-    Mi,
-    /// Fisher's Z.
-    FisherZ,
-    /// The likelihood-ratio test.
-    G2,
-}
-
 /// What a measure is and can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeasureInfo {
@@ -187,49 +174,110 @@ pub struct MeasureInfo {
     pub conditional: bool,
 }
 
-impl MeasureKind {
-    /// Every measure.
-    pub const ALL: [Self; 4] = [Self::Su, Self::Mi, Self::FisherZ, Self::G2];
+/// The thresholds that a measure is made with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thresholds {
+    pub(crate) alpha: f64,
+    pub(crate) delta: f64,
+    pub(crate) bins: Option<usize>,
+}
 
-    /// What it is and can do.
-    #[must_use]
-    pub const fn info(self) -> MeasureInfo {
-        match self {
-            Self::Su => MeasureInfo {
-                name: "su",
-                score: "symmetrical uncertainty with the target",
-                numbers: false,
-                tested: false,
-                pairs: true,
-                conditional: false,
-            },
-            Self::Mi => MeasureInfo {
-                name: "mi",
-                score: "mutual information with the target in bits",
-                numbers: false,
-                tested: false,
-                pairs: true,
-                conditional: false,
-            },
-            Self::FisherZ => MeasureInfo {
-                name: "fisher-z",
-                score: "absolute correlation with the target",
-                numbers: true,
-                tested: true,
-                pairs: true,
-                conditional: true,
-            },
-            Self::G2 => MeasureInfo {
-                name: "g2",
-                score: "G2 statistic against the target",
-                numbers: false,
-                tested: true,
-                pairs: false,
-                conditional: true,
-            },
+/// A measure of pairs that is made by its name.
+pub(crate) trait Named: Measure + Sized + 'static {
+    fn made(problem: &Problem, thresholds: Thresholds) -> Result<Self>;
+}
+
+/// Makes something of whatever measure was asked for.
+pub(crate) trait WithMeasure {
+    type Made;
+
+    fn with<M: Measure + 'static>(self, measure: M) -> Result<Self::Made>;
+}
+
+/// A line a measure: its name in the code, the `INFO` of its file and, where it compares
+/// features in pairs, its type.
+macro_rules! measures {
+    ($($(#[$doc:meta])* $variant:ident = $info:path $(, pairs by $pair:ty)?;)*) => {
+        /// Which measure, as the user names it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum MeasureKind {
+            $($(#[$doc])* $variant,)*
         }
-    }
 
+        impl MeasureKind {
+            /// Every measure.
+            pub const ALL: [Self; [$(stringify!($variant)),*].len()] = [$(Self::$variant),*];
+
+            /// What it is and can do.
+            #[must_use]
+            pub const fn info(self) -> MeasureInfo {
+                match self {
+                    $(Self::$variant => $info,)*
+                }
+            }
+
+            /// Makes the measure for pairs; `None` where it does not compare them.
+            pub(crate) fn pairwise<W: WithMeasure>(
+                self,
+                problem: &Problem,
+                thresholds: Thresholds,
+                with: W,
+            ) -> Option<Result<W::Made>> {
+                match self {
+                    $($(Self::$variant => {
+                        Some(<$pair>::made(problem, thresholds).and_then(|made| with.with(made)))
+                    })?)*
+                    #[allow(unreachable_patterns)] // Where every measure compares pairs.
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+measures! {
+    /// Symmetrical uncertainty.
+    Su = su::INFO, pairs by Su;
+    /// Mutual information.
+    Mi = mi::INFO, pairs by Mi;
+    /// Fisher's Z.
+    FisherZ = fisher_z::INFO, pairs by FisherZ;
+    /// The likelihood-ratio test.
+    G2 = g2::INFO;
+}
+
+/// How many measures compare pairs, or test with conditions.
+pub(crate) const fn able(conditional: bool) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while at < MeasureKind::ALL.len() {
+        count += MeasureKind::ALL[at].info().can(conditional) as usize;
+        at += 1;
+    }
+    count
+}
+
+/// `auto`, and the names of the measures that compare pairs, or that test with conditions: the
+/// choices of a setting `measure`. `N` is one more than [`able`].
+pub(crate) const fn choices<const N: usize>(conditional: bool) -> [&'static str; N] {
+    let (mut names, mut used, mut at) = (["auto"; N], 1, 0);
+    while at < MeasureKind::ALL.len() {
+        let info = MeasureKind::ALL[at].info();
+        if info.can(conditional) {
+            names[used] = info.name;
+            used += 1;
+        }
+        at += 1;
+    }
+    names
+}
+
+impl MeasureInfo {
+    const fn can(&self, conditional: bool) -> bool {
+        if conditional { self.conditional } else { self.pairs }
+    }
+}
+
+impl MeasureKind {
     /// The name in settings and results.
     #[must_use]
     pub const fn name(self) -> &'static str {

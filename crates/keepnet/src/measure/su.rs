@@ -6,9 +6,19 @@
 //!
 //! Press et al. 1996; section 3.4.3 of the SAOLA paper.
 
-use super::MeasureKind;
 use super::coded::Information;
 use super::discrete::{Discrete, Kind};
+use super::{MeasureInfo, MeasureKind};
+
+/// What the measure is and can do.
+pub(super) const INFO: MeasureInfo = MeasureInfo {
+    name: "su",
+    score: "symmetrical uncertainty with the target",
+    numbers: false,
+    tested: false,
+    pairs: true,
+    conditional: false,
+};
 
 /// Marks [`Discrete`] as symmetrical uncertainty.
 pub struct SuKind;

@@ -7,6 +7,8 @@ mod describe;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use describe::listed;
+
 use std::ops::{Bound, RangeBounds};
 
 use crate::error::{Error, Result};

@@ -53,8 +53,7 @@ impl Outputs {
         epsilon: Option<f64>,
         frame: &Frame,
     ) -> Result<Self> {
-        let shifted = matches!(kind, LossKind::Squared | LossKind::SquaredEpsilon);
-        Self::with_target(problem, kind, epsilon, frame, shifted)
+        Self::with_target(problem, kind, epsilon, frame, kind.of_difference())
     }
 
     /// The same, with the target shifted for the squared loss only. A published recurrence whose

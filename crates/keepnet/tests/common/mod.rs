@@ -5,7 +5,7 @@ pub mod column_methods;
 
 use keepnet::{
     Budget, ColumnData, Driver, Generated, Lane, LossKind, MethodSpec, Numbers, Order, Problem,
-    Quiet, RunOptions, RunReport, data::generator, registry,
+    Quiet, RunOptions, RunReport, Task, data::generator, registry,
 };
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -51,8 +51,8 @@ impl Data {
 
     /// The problem for a loss.
     pub fn problem(&self, loss: LossKind) -> Problem {
-        match loss {
-            LossKind::SquaredHinge | LossKind::Logistic => Problem::binary(&self.labels()),
+        match loss.task() {
+            Some(Task::Classification) => Problem::binary(&self.labels()),
             _ => Problem::regression(self.y.clone()),
         }
     }

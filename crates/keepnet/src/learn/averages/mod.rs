@@ -42,3 +42,16 @@ pub(crate) use accumulation::{means, moments, running, validity};
 pub(crate) use extraction::{extract, fit, gcv, gram, path, pinned, ties};
 pub(crate) use learner::{active_set, averaged, irls, logistic, loss_choice};
 pub(crate) use penalised::{descent, penalty};
+
+/// The methods of this folder, in the order of the registry.
+pub(crate) const METHODS: &[&crate::registry::MethodInfo] = &[
+    &annealed_ridge::INFO,
+    &ols::INFO,
+    &olsth::INFO,
+    &ofsa::INFO,
+    &olasso::INFO,
+    &oalasso::INFO,
+    &oelnet::INFO,
+    &omcp::INFO,
+    &oscad::INFO,
+];

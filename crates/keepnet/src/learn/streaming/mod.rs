@@ -15,3 +15,17 @@ mod stream;
 pub mod truncated_gradient;
 mod truncation;
 pub mod tsgd;
+
+/// The methods of this folder, in the order of the registry.
+pub(crate) const METHODS: &[&crate::registry::MethodInfo] = &[
+    &sgd::INFO,
+    &tsgd::INFO,
+    &siht::INFO,
+    &truncated_gradient::INFO,
+    &opg::INFO,
+    &rda::INFO,
+    &opg_sadmm::INFO,
+    &rda_sadmm::INFO,
+    &ofs::INFO,
+    &sofs::INFO,
+];

@@ -34,7 +34,7 @@ impl From<Given> for Value {
 }
 
 /// `a, b or c`.
-fn listed(parts: &[String]) -> String {
+pub(crate) fn listed(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),

@@ -39,3 +39,14 @@ mod working_set;
 
 use columns::{Columns, Gradient, Point, norm};
 pub use settings::L1Params;
+
+/// The methods of this folder, in the order of the registry.
+pub(crate) const METHODS: &[&crate::registry::MethodInfo] = &[
+    &grafting::INFO,
+    &grafting_light::INFO,
+    &l1_cd::INFO,
+    &l0_cd::INFO,
+    &lasso::INFO,
+    &l1_hinge::INFO,
+    &proj_gd::INFO,
+];

@@ -21,14 +21,14 @@
 //! surviving member with each kept feature. Memory: the kept columns and one group.
 
 use super::kept_list::KeptList;
-use super::rules::{self, PairSettings, Pairwise, Rules, WithMeasure};
+use super::rules::{self, PairSettings, Pairwise, Rules};
 use crate::FeatureId;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::measure::lofs::sums_to_zero;
-use crate::measure::{ALPHA, BINS, DELTA, Evidence, Measure, Side};
+use crate::measure::{ALPHA, BINS, DELTA, Evidence, Measure, Side, WithMeasure};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
@@ -408,7 +408,9 @@ struct Making {
 }
 
 impl WithMeasure for Making {
-    fn with<M: Measure + 'static>(self, measure: M) -> Result<Box<dyn ColumnSelector>> {
+    type Made = Box<dyn ColumnSelector>;
+
+    fn with<M: Measure + 'static>(self, measure: M) -> Result<Self::Made> {
         let method = GroupSaola::new(self.rules, measure, self.rows, self.budget);
         Ok(Box::new(GroupSaola { settings: self.settings, ..method }))
     }

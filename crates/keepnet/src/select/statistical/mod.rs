@@ -10,3 +10,14 @@ pub(crate) mod rules;
 pub mod saola;
 
 pub use rules::{OnFull, Rules};
+
+/// The methods of this folder, in the order of the registry.
+pub(crate) const METHODS: &[&crate::registry::MethodInfo] = &[
+    &saola::SAOLA,
+    &saola::SAOLA_MAX,
+    &group_saola::GROUP_SAOLA,
+    &alpha_investing::ALPHA_INVESTING,
+    &osfs::OSFS,
+    &osfs::FAST_OSFS,
+    &ogfs::OGFS,
+];

@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::measure::conditional::{Conditional, MOST_CONDITIONS, Partial};
 use crate::measure::g2::G2;
 use crate::measure::lofs::sums_to_zero;
-use crate::measure::{ALPHA, BINS, Evidence, FisherZ, MeasureKind, Side};
+use crate::measure::{self, ALPHA, BINS, Evidence, FisherZ, MeasureKind, Side};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot, ensure};
@@ -368,16 +368,14 @@ fn make(
             let method = Osfs { settings, ..Osfs::new(params, tests, n, budget)? };
             Ok(Box::new(method))
         }
-        MeasureKind::Su | MeasureKind::Mi => {
-            Err(Error::param("measure", kind.name(), "fisher-z or g2"))
-        }
+        _ => Err(Error::param("measure", kind.name(), "fisher-z or g2")),
     }
 }
 
 /// Measures with conditional tests.
 const MEASURE: Setting = Setting::choice(
     "measure",
-    &["auto", MeasureKind::FisherZ.name(), MeasureKind::G2.name()],
+    &measure::choices::<{ 1 + measure::able(true) }>(true),
     "fisher-z or g2; auto is g2 where every column is an integer or code",
 );
 const MAX_CONDITION: Setting = Setting::whole(

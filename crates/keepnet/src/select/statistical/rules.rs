@@ -3,7 +3,7 @@
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::measure::lofs::{LofsFisherZ, LofsSu};
-use crate::measure::{ALPHA, BINS, DELTA, FisherZ, Measure, MeasureKind, Mi, Su};
+use crate::measure::{self, ALPHA, BINS, DELTA, Measure, MeasureKind, Thresholds, WithMeasure};
 use crate::registry::setting::Given;
 use crate::registry::{MethodSpec, Setting};
 use crate::select::ColumnSelector;
@@ -117,7 +117,7 @@ pub(crate) const RULES: Setting = Setting::choice(
 /// Measures of pairs.
 pub(crate) const MEASURE: Setting = Setting::choice(
     "measure",
-    &["auto", MeasureKind::Su.name(), MeasureKind::Mi.name(), MeasureKind::FisherZ.name()],
+    &measure::choices::<{ 1 + measure::able(false) }>(false),
     "su, mi or fisher-z; auto is su where every column is an integer, bool or code",
 );
 /// What happens at the budget.
@@ -144,14 +144,7 @@ pub(crate) fn measure_kind(
 pub(crate) struct PairSettings {
     pub(crate) rules: Rules,
     pub(crate) kind: MeasureKind,
-    alpha: f64,
-    delta: f64,
-    bins: Option<usize>,
-}
-
-/// Makes a method of whatever measure was asked for.
-pub(crate) trait WithMeasure {
-    fn with<M: Measure + 'static>(self, measure: M) -> Result<Box<dyn ColumnSelector>>;
+    thresholds: Thresholds,
 }
 
 impl PairSettings {
@@ -159,22 +152,25 @@ impl PairSettings {
         Ok(Self {
             rules: Rules::of(spec)?,
             kind: measure_kind(spec, &MEASURE, MeasureKind::Su)?,
-            alpha: spec.number(&ALPHA)?,
-            bins: spec.optional_whole(&BINS)?,
-            delta: spec.number(&DELTA)?,
+            thresholds: Thresholds {
+                alpha: spec.number(&ALPHA)?,
+                bins: spec.optional_whole(&BINS)?,
+                delta: spec.number(&DELTA)?,
+            },
         })
     }
 
     /// What results show: measure and rules, what is the method's own, and the threshold.
     pub(crate) fn shown(&self, own: Vec<(&'static str, Value)>) -> Vec<(&'static str, Value)> {
+        let Thresholds { alpha, delta, bins } = self.thresholds;
         let mut shown =
             vec![("measure", Value::from(self.kind.name())), ("rules", self.rules.name().into())];
         shown.extend(own);
         shown.push(match self.kind.info().tested {
-            true => (ALPHA.name, self.alpha.into()),
-            false => (DELTA.name, self.delta.into()),
+            true => (ALPHA.name, alpha.into()),
+            false => (DELTA.name, delta.into()),
         });
-        shown.extend(self.bins.map(|bins| ("bins", bins.into())));
+        shown.extend(bins.map(|bins| ("bins", bins.into())));
         shown
     }
 
@@ -182,20 +178,21 @@ impl PairSettings {
     pub(crate) fn build(
         &self,
         problem: &Problem,
-        method: impl WithMeasure,
+        method: impl WithMeasure<Made = Box<dyn ColumnSelector>>,
     ) -> Result<Box<dyn ColumnSelector>> {
-        let Self { alpha, delta, bins, .. } = *self;
-        match (self.kind, self.rules) {
-            (MeasureKind::Su, Rules::Paper) => method.with(Su::new(problem, delta, bins)?),
-            (MeasureKind::Mi, Rules::Paper) => method.with(Mi::new(problem, delta, bins)?),
-            (MeasureKind::FisherZ, Rules::Paper) => method.with(FisherZ::new(problem, alpha)?),
-            (MeasureKind::Su, Rules::Lofs) => method.with(LofsSu::new(problem, delta)?),
-            (MeasureKind::FisherZ, Rules::Lofs) => method.with(LofsFisherZ::new(problem, alpha)?),
-            (MeasureKind::Mi | MeasureKind::G2, _) => {
-                let want = "su, mi (rules=paper) or fisher-z";
-                Err(Error::param("measure", self.kind.name(), want))
+        let Thresholds { alpha, delta, .. } = self.thresholds;
+        let made = match (self.rules, self.kind) {
+            (Rules::Paper, kind) => kind.pairwise(problem, self.thresholds, method),
+            (Rules::Lofs, MeasureKind::Su) => Some(method.with(LofsSu::new(problem, delta)?)),
+            (Rules::Lofs, MeasureKind::FisherZ) => {
+                Some(method.with(LofsFisherZ::new(problem, alpha)?))
             }
-        }
+            (Rules::Lofs, _) => None,
+        };
+        made.unwrap_or_else(|| {
+            let want = "su or fisher-z with rules=lofs, or a measure of pairs with rules=paper";
+            Err(Error::param("measure", self.kind.name(), want))
+        })
     }
 }
 

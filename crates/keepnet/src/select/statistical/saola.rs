@@ -23,13 +23,13 @@
 //! columns in their stored width, and `n / 8` bytes of index per sparse one.
 
 use super::kept_list::KeptList;
-use super::rules::{self, OnFull, PairSettings, Pairwise, Rules, WithMeasure};
+use super::rules::{self, OnFull, PairSettings, Pairwise, Rules};
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::measure::lofs::sums_to_zero;
-use crate::measure::{ALPHA, BINS, DELTA, Evidence, Measure, Side};
+use crate::measure::{ALPHA, BINS, DELTA, Evidence, Measure, Side, WithMeasure};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot};
@@ -332,7 +332,9 @@ struct Making {
 }
 
 impl WithMeasure for Making {
-    fn with<M: Measure + 'static>(self, measure: M) -> Result<Box<dyn ColumnSelector>> {
+    type Made = Box<dyn ColumnSelector>;
+
+    fn with<M: Measure + 'static>(self, measure: M) -> Result<Self::Made> {
         let mut method = Saola::new(self.params, measure, self.rows, self.budget)?;
         method.settings = self.settings;
         Ok(Box::new(method))
