@@ -79,6 +79,9 @@ macro_rules! slice_loops {
 }
 use slice_loops;
 
+/// Makes a loss for a target and an `epsilon`, where one is given.
+type MakeLoss = fn(&Target, Option<f64>) -> Result<Box<dyn Loss>>;
+
 /// What a loss brings: the `INFO` of its file.
 struct LossInfo {
     /// The name on the command line and in results.
@@ -88,7 +91,7 @@ struct LossInfo {
     /// Whether it depends on `u - y` alone, so that the target may be shifted.
     of_difference: bool,
     /// Makes it for a target; `epsilon` is the setting of that name.
-    make: fn(&Target, Option<f64>) -> Result<Box<dyn Loss>>,
+    make: MakeLoss,
 }
 
 macro_rules! losses {

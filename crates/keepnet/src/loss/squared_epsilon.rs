@@ -41,7 +41,7 @@ pub(super) const INFO: LossInfo = LossInfo {
     name: "squared-epsilon",
     task: Some(Task::Regression),
     of_difference: true,
-    make: make,
+    make,
 };
 
 /// The tube is a tenth of the target's standard deviation unless it is given.
