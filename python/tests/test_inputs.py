@@ -111,7 +111,7 @@ def test_a_text_column_is_refused_by_name():
 def test_missing_values_meet_the_policy():
     X, y = data()
     X[3, 5] = np.nan
-    with pytest.raises(ValueError, match="x5.*row 3.*choose missing"):
+    with pytest.raises(ValueError, match="x5.*row 3.*choose `missing="):
         keepnet.OSPlus(k=K).fit(X, y)
     selector = keepnet.OSPlus(k=K, missing="mean").fit(X, y)
     assert 5 in selector.selected_
