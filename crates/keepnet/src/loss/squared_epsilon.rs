@@ -37,12 +37,8 @@ impl SquaredEpsilon {
     }
 }
 
-pub(super) const INFO: LossInfo = LossInfo {
-    name: "squared-epsilon",
-    task: Some(Task::Regression),
-    of_difference: true,
-    make,
-};
+pub(super) const INFO: LossInfo =
+    LossInfo { name: "squared-epsilon", task: Some(Task::Regression), of_difference: true, make };
 
 /// The tube is a tenth of the target's standard deviation unless it is given.
 fn make(target: &Target, epsilon: Option<f64>) -> Result<Box<dyn Loss>> {
