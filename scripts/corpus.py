@@ -67,7 +67,7 @@ CASES = {
     "formats": """
 select num.{csv|tsv|jsonl|csv.gz|tsv.gz|jsonl.gz|parquet|arrow|feather} --target target EACH
 select num.{svm|svm.gz|c.npy --target f24|c4.npy --target f24|big.npy --target f24} EACH
-select {num.f.npy --target f24|num.f4.npy --target f24|made.npy --target f40} {-k 5|--method saola}
+select {num.f.npy --target f24|num.f4.npy --target f24|made.npy --target f40} EACH
 select {codes.i1|codes.i2|codes.i4|codes.i8|codes.u1|codes.b1}.npy --target spam.csv EACH
 select {kinds.csv|kinds.jsonl|kinds.parquet|made.parquet|made.arrow} --target target EACH
 select {made.svm|one.svm two.svm|part*.csv --target y} EACH
@@ -163,7 +163,7 @@ TWO {--offset beside.csv:o --method annealed-ridge|--task regression}
 select {none.csv|none*.csv|x.dat|empty.csv|head.csv|ragged.csv|words.csv|names.csv|cut.npy|text.svm
   |back.svm|text.csv|one.csv|gone.csv|wide.csv reg.csv|keys.csv --key id|-} --target y -k 1 BOTH
 select x.csv --exclude id -k 2 BOTH --target {short.csv|none.csv:y|beside.csv:q|beside.csv}
-{HOLES|HOLES --method sgd|select num.f.npy --target f24 -k 2 --method sgd
+{HOLES|HOLES --method sgd
   |CODES --method group-saola --groups apart.csv|CODES --method ogfs --groups some.csv}
 {select|select reg.csv -k 2|choose|methods nonesuch|methods --json --promises|extract none.kn
   |merge none.kn b.kn|extract reg.csv|reproduce nothing|generate nothing --output out/x.csv
@@ -326,6 +326,7 @@ def plain(text):
         value = json.loads(text)
     except ValueError:
         text = re.sub(r'("(bytes|seconds|features_per_second|seconds_left)":)[^,}]*', r"\1#", text)
+        text = re.sub(r"^\d+ s; the default", "# s; the default", text, flags=re.M)
         text = re.sub(r"^(memory .*|.*,(seconds|held_bytes),[^,\n]*)\n", "", text, flags=re.M)
         # A table of `compare` has seconds without a unit before the memory.
         size = r"( [\d.]+(e-\d+)?)? [\d.]+ (s|[KMG]iB|bytes|million numbers a second)\b"

@@ -306,3 +306,23 @@ fn the_same_values_in_another_order_give_the_same_model_on_rows() {
     let want = model("x.csv --target y --columns a,b,c,w");
     assert_eq!(model("fortran.npy --target f4"), want);
 }
+
+#[test]
+fn an_arrow_file_on_a_pipe_is_the_file() {
+    let folder = Folder::new();
+    folder.run("generate regression --set n=90 --set p=12 --set s=3 --output x.arrow").fine();
+    for method in ["os-plus", "olsth"] {
+        let call = format!("--target target -k 3 --method {method} --quiet --output");
+        folder.run(&format!("select x.arrow {call} file.json")).fine();
+        let mut command = folder.command(&format!("select - --format arrow {call} pipe.json"));
+        command.stdin(std::fs::File::open(folder.path("x.arrow")).unwrap());
+        assert!(command.status().unwrap().success(), "{method}");
+        let selected = |name: &str| -> Vec<(Value, Value)> {
+            let result = folder.json(name);
+            let features = result["selected"].as_array().unwrap().iter();
+            features.map(|f| (f["name"].clone(), f["coefficient"].clone())).collect()
+        };
+        assert_eq!(selected("pipe.json"), selected("file.json"), "{method}");
+        assert_eq!(selected("file.json").len(), 3);
+    }
+}

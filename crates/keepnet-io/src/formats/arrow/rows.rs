@@ -135,8 +135,25 @@ fn whole(input: &mut impl Read, length: u64) -> Result<Vec<u8>> {
     }
 }
 
+/// The first bytes of a file. Zeros follow up to where its writer aligns the stream behind them, 64
+/// bytes as a rule; the footer comes after the stream's end.
+const FILE_MARK: &[u8] = b"ARROW1\0\0";
+/// Words of zeros that are passed over at most.
+const MOST_ZEROS: usize = 64;
+
 fn pipe_schema(input: &mut impl Read, place: &Place) -> Result<SchemaRef> {
-    let head = pipe_head(input, place)?.ok_or_else(|| damaged("it is empty"))?;
+    let mut first = part(input, 8)?;
+    if first == FILE_MARK {
+        first = part(input, 8)?;
+        for _ in 0..MOST_ZEROS {
+            if first != [0; 8] {
+                break;
+            }
+            first = part(input, 8)?;
+        }
+    }
+    let head = pipe_head(&mut first.as_slice().chain(input), place)?;
+    let head = head.ok_or_else(|| damaged("it is empty"))?;
     guarded(|| {
         let message = message(&head)?;
         let schema = message.header_as_schema().ok_or_else(|| damaged("it has no schema"))?;
