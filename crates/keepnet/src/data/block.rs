@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::column::{ColumnData, Numbers};
+use super::name::Name;
 
 /// Which feature this is, for the whole run and in every scan.
 ///
@@ -51,8 +52,8 @@ impl FeatureId {
 pub struct RawColumn {
     /// Its identity.
     pub id: FeatureId,
-    /// Its name in the file, or `f{index}`.
-    pub name: String,
+    /// Its name in the file, or one made of its number.
+    pub name: Name,
     /// Place in [`crate::FeatureSource::sources`] of the file it came from.
     pub source: u32,
     /// Its values, one for each row of the source; NaN is missing.
@@ -108,8 +109,10 @@ impl ColumnBlock {
     /// Empties the block and sets how many columns it may take next.
     pub fn reset(&mut self, limit: usize) {
         for column in self.columns.drain(..) {
-            if self.names.len() < self.limit {
-                self.names.push(column.name);
+            if let Name::Text(name) = column.name
+                && self.names.len() < self.limit
+            {
+                self.names.push(name);
             }
             match column.data {
                 // A source that never asks for a buffer must not fill the memory with them.
@@ -133,11 +136,11 @@ impl ColumnBlock {
     }
 
     /// A copy of a name, in a buffer of an earlier block where there is one.
-    pub fn name(&mut self, name: &str) -> String {
+    pub fn name(&mut self, name: &str) -> Name {
         let mut buffer = self.names.pop().unwrap_or_default();
         buffer.clear();
         buffer.push_str(name);
-        buffer
+        Name::Text(buffer)
     }
 
     /// An empty buffer for a dense f64 column, reused from an earlier block where there is one.
@@ -163,6 +166,11 @@ impl ColumnBlock {
         self.columns.push(column);
     }
 
+    /// The columns in arrival order, to be given other names or places.
+    pub fn columns_mut(&mut self) -> &mut [RawColumn] {
+        &mut self.columns
+    }
+
     /// The columns in arrival order.
     #[must_use]
     pub fn columns(&self) -> &[RawColumn] {
@@ -178,7 +186,7 @@ mod tests {
     fn buffers_that_nobody_asks_for_do_not_pile_up() {
         let mut block = ColumnBlock::new(2);
         for index in 0..100 {
-            let (id, name) = (FeatureId::new(index), String::new());
+            let (id, name) = (FeatureId::new(index), Name::default());
             block.push(RawColumn { id, name, source: 0, data: ColumnData::f32(vec![0.0; 8]) });
             if block.room() == 0 {
                 block.reset(2);

@@ -15,12 +15,16 @@ mod missing;
 pub(crate) mod offset;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::block::{FeatureId, RawColumn};
-use super::column::{Column, ColumnData};
+use super::column::{Column, ColumnData, Genotypes};
+use super::kept::Kept;
+use super::name::Name;
 pub use super::policy::{CheckPolicy, Missing};
+use super::pool::Pool;
 use super::target::{Problem, RowMap};
 use crate::error::{Error, Result};
 use crate::select::{Glance, Glances, Reason};
@@ -66,7 +70,7 @@ pub struct Feature<'a> {
     /// Its identity.
     pub id: FeatureId,
     /// Its name.
-    pub name: Cow<'a, str>,
+    pub name: Cow<'a, Name>,
     /// Place of its file in [`crate::FeatureSource::sources`].
     pub source: u32,
     /// Place in the scan at which it arrived.
@@ -80,14 +84,33 @@ pub struct Feature<'a> {
     /// What the method saw when the column was checked.
     pub glance: Option<Glance>,
     values: Cow<'a, ColumnData>,
+    // Where lanes keep the columns that they share.
+    pool: Option<&'a Pool>,
 }
 
 impl<'a> Feature<'a> {
+    /// A held column as a newcomer; `None` of a covariate, which is no feature.
+    #[must_use]
+    pub fn of_kept(kept: &'a Kept) -> Option<Self> {
+        Some(Self {
+            id: kept.id?,
+            name: Cow::Owned(Name::Text(kept.name.clone())),
+            source: kept.source,
+            arrival: kept.arrival,
+            pinned: kept.pinned,
+            group: kept.group,
+            stats: kept.stats,
+            glance: None,
+            values: Cow::Borrowed(kept.data()),
+            pool: None,
+        })
+    }
+
     /// A covariate in the shape of a pinned feature.
     pub(crate) fn covariate(raw: &'a RawColumn, stats: ColumnStats) -> Self {
         Self {
             id: raw.id,
-            name: raw.name.as_str().into(),
+            name: Cow::Borrowed(&raw.name),
             source: raw.source,
             arrival: 0,
             pinned: true,
@@ -95,26 +118,36 @@ impl<'a> Feature<'a> {
             stats,
             glance: None,
             values: Cow::Borrowed(&raw.data),
+            pool: None,
         }
     }
 }
 
 impl Feature<'_> {
     /// The same feature for another lane: name and values are borrowed from this one.
-    fn share(&self) -> Feature<'_> {
+    pub(crate) fn share<'s>(&'s self, pool: Option<&'s Pool>) -> Feature<'s> {
         let name = Cow::Borrowed(self.name.as_ref());
         let Self { id, source, arrival, pinned, group, stats, .. } = *self;
         let (glance, values) = (None, Cow::Borrowed(self.values.as_ref()));
-        Feature { id, name, source, arrival, pinned, group, stats, glance, values }
+        Feature { id, name, source, arrival, pinned, group, stats, glance, values, pool }
     }
 
-    /// A copy that borrows nothing, to outlive its block.
+    /// A copy of its own, values that are shared with a source or a caller included, to outlive its
+    /// block.
     #[must_use]
     pub fn owned(&self) -> Feature<'static> {
-        let name = self.name.to_string().into();
+        let name = Cow::Owned(self.name.as_ref().clone());
         let Self { id, source, arrival, pinned, group, stats, .. } = *self;
-        let (glance, values) = (None, Cow::Owned(self.values.as_ref().clone()));
-        Feature { id, name, source, arrival, pinned, group, stats, glance, values }
+        let (glance, values, pool) = (None, Cow::Owned(self.column().to_data()), None);
+        Feature { id, name, source, arrival, pinned, group, stats, glance, values, pool }
+    }
+
+    /// A copy of the values that may be held: one for all lanes that share the check.
+    pub(crate) fn to_held(&self) -> Arc<ColumnData> {
+        match self.pool {
+            Some(pool) => pool.held(self.id, || self.column().to_data()),
+            None => Arc::new(self.column().to_data()),
+        }
     }
 
     /// The values, finite, a value for each row that counts.
@@ -124,35 +157,42 @@ impl Feature<'_> {
     }
 }
 
-/// What comes of a column.
-pub(crate) struct Passed<'a> {
-    /// The feature, or why it is dropped.
-    pub(crate) feature: Result<Feature<'a>, Reason>,
-    /// Where values were missing, if that is to be a feature too: it may vary where the values
-    /// that are there do not.
-    indicator: Option<Box<Feature<'a>>>,
-}
-
-/// Checks one column; up to two features come of it, or a reason to drop it.
+/// Checks one column and puts what comes of it into `out`: up to two features, or a reason to drop
+/// it. Where values were missing may vary although the values that are there do not.
 pub(crate) fn check<'a>(
     raw: &'a RawColumn,
     arrival: u64,
     problem: &Problem,
     policy: &CheckPolicy,
     wants: Wants<'_>,
-) -> Result<Passed<'a>> {
-    let got = raw.data.view().rows();
+    out: &mut CheckedBlock<'a>,
+) -> Result<()> {
+    let mut drop = |reason| out.dropped.push((raw.id, Cow::Borrowed(&raw.name), arrival, reason));
+    let stored = raw.data.view();
+    let got = stored.rows();
     if got != problem.rows.input() {
         let what = format!("feature {:?}", raw.name);
         return Err(Error::Rows { what, got, want: problem.rows.input() });
     }
+    if let Column::Sparse { index: [], .. } = stored {
+        // All zeros, whichever rows count.
+        drop(Reason::Constant);
+        return Ok(());
+    }
     let values = match &problem.rows {
         RowMap::All(_) => Cow::Borrowed(&raw.data),
-        RowMap::Some { take, place } => Cow::Owned(raw.data.view().gather(take, place)),
+        RowMap::Some { take, place } => Cow::Owned(stored.gather(take, place)),
     };
+    if let Column::Genotypes(x) = values.view()
+        && policy.limits_alleles()
+        && policy.too_rare(&x.counts())
+    {
+        drop(Reason::Maf);
+        return Ok(());
+    }
     let mut feature = Feature {
         id: raw.id,
-        name: raw.name.as_str().into(),
+        name: Cow::Borrowed(&raw.name),
         source: raw.source,
         arrival,
         pinned: false,
@@ -160,6 +200,7 @@ pub(crate) fn check<'a>(
         stats: ColumnStats::default(),
         glance: None,
         values,
+        pool: None,
     };
     let weight = problem.weight.as_deref();
     let x = feature.column();
@@ -179,13 +220,18 @@ pub(crate) fn check<'a>(
     let mut indicator = None;
     if !finite {
         match repair(&mut feature, problem, policy)? {
-            Some(reason) => return Ok(Passed { feature: Err(reason), indicator }),
-            None => indicator = missing_indicator(raw, arrival, problem, policy).map(Box::new),
+            Some(reason) => {
+                drop(reason);
+                return Ok(());
+            }
+            None => indicator = missing_indicator(raw, arrival, problem, policy),
         }
     }
     let near = settle_offset(&mut feature, problem);
-    if feature.stats.variance <= 0.0 || too_rare(feature.column(), policy.min_count) {
-        return Ok(Passed { feature: Err(Reason::Constant), indicator });
+    if feature.stats.variance <= 0.0 || too_rare(&feature, policy.min_count) {
+        drop(Reason::Constant);
+        out.features.extend(indicator);
+        return Ok(());
     }
     if let Some((data, stats)) = near.filter(|_| wants.centres) {
         feature.stats = ColumnStats { missing: feature.stats.missing, ..stats };
@@ -196,7 +242,9 @@ pub(crate) fn check<'a>(
     if let Some(glances) = wants.glances {
         feature.glance = glances.glance(&feature, product);
     }
-    Ok(Passed { feature: Ok(feature), indicator })
+    out.features.push(feature);
+    out.features.extend(indicator);
+    Ok(())
 }
 
 /// Where the mean is large against the deviation: the true statistics of the values as they are,
@@ -205,8 +253,11 @@ fn settle_offset(
     feature: &mut Feature<'_>,
     problem: &Problem,
 ) -> Option<(ColumnData, ColumnStats)> {
+    if !offset::is_far(&feature.stats) {
+        return None;
+    }
     let x = feature.column();
-    if !offset::is_far(&feature.stats) || matches!(x, Column::Bits { .. }) {
+    if matches!(x, Column::Bits { .. } | Column::Genotypes(_)) {
         return None;
     }
     let near = offset::shifted(x, problem.weight.as_deref(), problem.weight_sum());
@@ -222,10 +273,20 @@ fn statistics(x: Column<'_>, weight: Option<&[f64]>, sum: f64) -> (ColumnStats, 
     stats(x, x.moments(weight, first_value(x)), sum)
 }
 
+/// The commonest value of genotypes: about it the moments of a constant column are exactly zero.
+fn commonest(x: Genotypes<'_>) -> f64 {
+    let counts = x.counts().copies;
+    (0..3).max_by_key(|copies| counts[*copies]).map_or(0.0, |copies| copies as f64)
+}
+
 /// Shifting by one of the values keeps the digits of a column with a large offset, and makes
 /// the second moment of a constant column exactly zero.
 fn first_value(x: Column<'_>) -> f64 {
-    if x.is_dense() && x.rows() > 0 { x.get(0) } else { 0.0 }
+    match x {
+        Column::Genotypes(x) => commonest(x),
+        _ if x.is_dense() && x.rows() > 0 => x.get(0),
+        _ => 0.0,
+    }
 }
 
 /// Statistics out of the moments about the first value.
@@ -252,12 +313,18 @@ fn constant_stored(x: Column<'_>) -> bool {
     }
 }
 
-fn too_rare(x: Column<'_>, min_count: usize) -> bool {
-    min_count > 1 && off_commonest(x) < min_count
+fn too_rare(feature: &Feature<'_>, min_count: usize) -> bool {
+    min_count > 1 && off_commonest(feature.column()) < min_count
 }
 
 /// Rows whose value is not the commonest one.
 fn off_commonest(x: Column<'_>) -> usize {
+    if let Column::Genotypes(x) = x {
+        let counts = x.counts();
+        let filled = |copies: usize| u64::from(x.missing() == copies as f64) * counts.missing;
+        let longest = (0..3).map(|copies| counts.copies[copies] + filled(copies)).max();
+        return x.rows() - longest.unwrap_or(0).max(counts.missing) as usize;
+    }
     let mut values = Vec::new();
     x.each(|_, v| values.push(v));
     values.sort_unstable_by(f64::total_cmp);
@@ -282,12 +349,13 @@ mod tests {
         policy: &CheckPolicy,
     ) -> Result<Result<Vec<(String, ColumnStats)>, Reason>> {
         let raw = raw(data);
-        let result = check(&raw, 0, problem, policy, Wants::default())?;
-        let both = |feature, indicator: Option<Box<Feature<'_>>>| {
-            let all = std::iter::once(feature).chain(indicator.map(|f| *f));
-            all.map(|f: Feature<'_>| (f.name.to_string(), f.stats)).collect()
-        };
-        Ok(result.feature.map(|feature| both(feature, result.indicator)))
+        let mut out = CheckedBlock::default();
+        check(&raw, 0, problem, policy, Wants::default(), &mut out)?;
+        let named = |f: &Feature<'_>| (f.name.to_string(), f.stats);
+        Ok(match out.dropped.first() {
+            Some(dropped) => Err(dropped.3),
+            None => Ok(out.features.iter().map(named).collect()),
+        })
     }
 
     #[test]
@@ -340,6 +408,25 @@ mod tests {
         assert!(checked(rare.clone(), &problem, &policy).unwrap().is_ok());
         let twice = CheckPolicy { min_count: 2, ..policy };
         assert_eq!(checked(rare, &problem, &twice).unwrap(), Err(Reason::Constant));
+    }
+
+    /// Of ten alleles three are of the rarer kind: 0, 0, 1, 2, a missing one and 0.
+    #[test]
+    fn rare_alleles_are_counted_among_those_that_are_known() {
+        use crate::data::column::GenotypeData;
+        let problem = Problem::regression(vec![0.0; 6]);
+        let copies = [Some(0), Some(0), Some(1), Some(2), None, Some(0)];
+        let mirrored = copies.map(|copies| copies.map(|copies| 2 - copies));
+        for copies in [copies, mirrored] {
+            let x = || ColumnData::Genotypes(GenotypeData::of(copies.into_iter()).unwrap());
+            let policy = CheckPolicy { missing: Missing::Mean, ..CheckPolicy::default() };
+            for (maf, mac, passes) in
+                [(0.3, 3, true), (0.31, 0, false), (0.0, 4, false), (0.0, 0, true)]
+            {
+                let found = checked(x(), &problem, &CheckPolicy { maf, mac, ..policy.clone() });
+                assert_eq!(found.unwrap().err(), (!passes).then_some(Reason::Maf), "{maf} {mac}");
+            }
+        }
     }
 
     #[test]

@@ -1,19 +1,25 @@
 //! Columns in the width they are stored in, and the operations every method is built from.
 //!
 //! A [`ColumnData`] owns or shares its values; a [`Column`] is a borrowed view of them. Dense
-//! columns are f32 or f64, sparse ones are row indices with values, binary ones are bits and
-//! small integer ones are byte codes with a table of levels. No operation makes a column
-//! dense: centring is done by formula (`x_c'v = x'v - mean(x) sum(v)`), never on the values.
+//! columns are f32, f64 or integers of one to four bytes, sparse ones are row indices with values,
+//! binary ones are bits, genotypes are two bits a row and categories are byte codes with a table of
+//! levels. No operation makes a column dense: centring is done by formula (`x_c'v = x'v - mean(x) sum(v)`), never on the values.
 //!
-//! Missing values are NaN; codes and bits have none. [`super::check`] removes them before any
+//! Missing values are NaN, in genotypes a code; integers, codes and bits have none. [`super::check`] removes them before any
 //! method sees the column.
 
 mod data;
+mod genotypes;
+mod whole;
 
 pub use data::{ColumnData, Numbers, NumbersRef, SharedBytes, SparseEntries};
+pub(crate) use genotypes::padding;
+pub use genotypes::{GenotypeCounts, GenotypeData, Genotypes};
+pub(crate) use whole::each_integer;
+pub use whole::{NumberKind, Whole, WholeRef};
 
 use crate::numeric::kernel::{self, Element};
-use crate::numeric::popcount;
+use crate::numeric::{genotypes as packed, integers, popcount};
 
 /// A borrowed column: what methods compute with.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +28,8 @@ pub enum Column<'a> {
     F32(&'a [f32]),
     /// Dense, eight bytes a value.
     F64(&'a [f64]),
+    /// Dense integers in the width that they came in.
+    Whole(WholeRef<'a>),
     /// Ascending rows that are not zero, and their values.
     Sparse {
         /// Number of rows.
@@ -45,6 +53,8 @@ pub enum Column<'a> {
         /// Values by code.
         levels: &'a [f64],
     },
+    /// Two bits a row.
+    Genotypes(Genotypes<'a>),
 }
 
 /// Runs one expression for the number type of a sparse column.
@@ -56,6 +66,22 @@ macro_rules! each_width {
         }
     };
 }
+
+/// Runs one expression for the number type of a dense column, and another for other storage.
+macro_rules! each_dense {
+    ($column:expr, $x:ident => $body:expr, $other:pat => $rest:expr) => {{
+        use $crate::data::column::{Column, WholeRef};
+        match $column {
+            Column::F32($x) => $body,
+            Column::F64($x) => $body,
+            Column::Whole(whole) => {
+                $crate::data::column::each_integer!(WholeRef, whole, $x => $body)
+            }
+            $other => $rest,
+        }
+    }};
+}
+pub(crate) use each_dense;
 
 impl<'a> Column<'a> {
     /// A dense f64 column.
@@ -70,8 +96,10 @@ impl<'a> Column<'a> {
         match self {
             Self::F32(v) => v.len(),
             Self::F64(v) => v.len(),
+            Self::Whole(v) => v.len(),
             Self::Sparse { rows, .. } | Self::Bits { rows, .. } => *rows,
             Self::Codes { codes, .. } => codes.len(),
+            Self::Genotypes(x) => x.rows(),
         }
     }
 
@@ -81,19 +109,31 @@ impl<'a> Column<'a> {
         match self {
             Self::F32(v) => 4 * v.len(),
             Self::F64(v) => 8 * v.len(),
+            Self::Whole(v) => v.bytes(),
             Self::Sparse { index, value, .. } => match value {
                 NumbersRef::F32(_) => 8 * index.len(),
                 NumbersRef::F64(_) => 12 * index.len(),
             },
             Self::Bits { words, .. } => 8 * words.len(),
             Self::Codes { codes, levels } => codes.len() + 8 * levels.len(),
+            Self::Genotypes(x) => x.bytes().len(),
         }
     }
 
     /// Whether the values are one contiguous dense array.
     #[must_use]
     pub fn is_dense(&self) -> bool {
-        matches!(self, Self::F32(_) | Self::F64(_))
+        matches!(self, Self::F32(_) | Self::F64(_) | Self::Whole(_))
+    }
+
+    /// Whether products and sums take it tile by tile, as it is or decoded.
+    pub(crate) fn in_tiles(&self) -> bool {
+        self.is_dense() || matches!(self, Self::Genotypes(_))
+    }
+
+    /// Whether [`Column::each`] is faster than looking up rows: sparse columns, bits and codes.
+    pub(crate) fn is_listed(&self) -> bool {
+        !self.in_tiles()
     }
 
     /// The rows of a dense column that lie in `rows`; other storage has no such view.
@@ -106,6 +146,7 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => Self::F32(&x[rows]),
             Self::F64(x) => Self::F64(&x[rows]),
+            Self::Whole(x) => Self::Whole(each_integer!(WholeRef, x, x => &x[rows], into WholeRef)),
             _ => panic!("only dense columns have slices"),
         }
     }
@@ -113,11 +154,11 @@ impl<'a> Column<'a> {
     /// [`Column::moments`] without weights, and [`Column::dot`], in one pass where that pays.
     #[must_use]
     pub fn moments_and_dot(&self, shift: f64, v: &[f64]) -> ((f64, f64), f64) {
-        let (sum, square, product) = match *self {
-            Self::F32(x) => kernel::moments_and_dot(x, shift, v),
-            Self::F64(x) => kernel::moments_and_dot(x, shift, v),
-            _ => return (self.moments(None, shift), self.dot(v)),
-        };
+        let (sum, square, product) = each_dense!(
+            *self,
+            x => kernel::moments_and_dot(x, shift, v),
+            _ => return (self.moments(None, shift), self.dot(v))
+        );
         ((sum, square), product)
     }
 
@@ -127,6 +168,7 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => kernel::dot(x, v),
             Self::F64(x) => kernel::dot(x, v),
+            Self::Whole(x) => each_integer!(WholeRef, x, x => kernel::dot(x, v)),
             Self::Sparse { index, value, .. } => each_width!(value, x => sparse_dot(index, x, v)),
             Self::Bits { .. } => {
                 let mut sum = 0.0;
@@ -139,6 +181,7 @@ impl<'a> Column<'a> {
                 codes.iter().zip(v).for_each(|(c, v)| sums[usize::from(*c)] += v);
                 sums.iter().zip(levels).map(|(s, l)| s * l).sum()
             }
+            Self::Genotypes(x) => packed::dot(x, v),
         }
     }
 
@@ -148,6 +191,8 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => kernel::slope_curve(x, g, d),
             Self::F64(x) => kernel::slope_curve(x, g, d),
+            Self::Whole(x) => each_integer!(WholeRef, x, x => kernel::slope_curve(x, g, d)),
+            Self::Genotypes(x) => packed::slope_curve(x, g, d),
             _ => {
                 let (mut a, mut b, mut c) = (0.0, 0.0, 0.0);
                 self.each(|i, x| {
@@ -164,9 +209,11 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => kernel::axpy(scale, x, v),
             Self::F64(x) => kernel::axpy(scale, x, v),
+            Self::Whole(x) => each_integer!(WholeRef, x, x => kernel::axpy(scale, x, v)),
             Self::Sparse { index, value, .. } => {
                 each_width!(value, x => kernel::sparse_axpy(scale, index, x, v));
             }
+            Self::Genotypes(x) => packed::axpy(scale, x, v),
             _ => self.each(|i, x| v[i] = scale.mul_add(x, v[i])),
         }
     }
@@ -176,6 +223,8 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => kernel::widen(x, 0.0, out),
             Self::F64(x) => kernel::widen(x, 0.0, out),
+            Self::Whole(x) => each_integer!(WholeRef, x, x => kernel::widen(x, 0.0, out)),
+            Self::Genotypes(x) => packed::decode(x, 0, 0.0, out),
             _ => {
                 out.fill(0.0);
                 self.each(|i, x| out[i] = x);
@@ -188,6 +237,9 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => x.iter().enumerate().for_each(|(i, v)| f(i, f64::from(*v))),
             Self::F64(x) => x.iter().enumerate().for_each(|(i, v)| f(i, *v)),
+            Self::Whole(x) => each_integer!(WholeRef, x, x => {
+                x.iter().enumerate().for_each(|(i, v)| f(i, f64::from(*v)));
+            }),
             Self::Sparse { index, value, .. } => each_width!(value, x => {
                 index.iter().zip(x).for_each(|(i, v)| f(*i as usize, v.wide()));
             }),
@@ -203,6 +255,10 @@ impl<'a> Column<'a> {
             Self::Codes { codes, levels } => {
                 codes.iter().enumerate().for_each(|(i, c)| f(i, levels[usize::from(*c)]));
             }
+            Self::Genotypes(x) => {
+                let levels = x.levels();
+                (0..x.rows()).for_each(|i| f(i, levels[usize::from(x.code(i))]));
+            }
         }
     }
 
@@ -212,11 +268,13 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => f64::from(x[row]),
             Self::F64(x) => x[row],
+            Self::Whole(x) => each_integer!(WholeRef, x, x => f64::from(x[row])),
             Self::Sparse { index, value, .. } => {
                 index.binary_search(&(row as u32)).map_or(0.0, |at| value.get(at))
             }
             Self::Bits { words, .. } => (words[row / 64] >> (row % 64) & 1) as f64,
             Self::Codes { codes, levels } => levels[usize::from(codes[row])],
+            Self::Genotypes(x) => x.levels()[usize::from(x.code(row))],
         }
     }
 
@@ -230,6 +288,14 @@ impl<'a> Column<'a> {
             (Self::F64(x), None) => kernel::moments(x, shift),
             (Self::F32(x), Some(v)) => kernel::weighted_moments(x, v, shift),
             (Self::F64(x), Some(v)) => kernel::weighted_moments(x, v, shift),
+            (Self::Whole(x), None) => each_integer!(WholeRef, x, x => {
+                integers::moments(x, shift).unwrap_or_else(|| kernel::moments(x, shift))
+            }),
+            (Self::Whole(x), Some(v)) => {
+                each_integer!(WholeRef, x, x => kernel::weighted_moments(x, v, shift))
+            }
+            (Self::Genotypes(x), None) => packed::moments(x, shift),
+            (Self::Genotypes(x), Some(v)) => packed::weighted_moments(x, v, shift),
             (Self::Bits { words, .. }, None) if shift == 0.0 => {
                 let ones = popcount::count_ones(words) as f64;
                 (ones, ones)
@@ -260,6 +326,7 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => ColumnData::Dense(Numbers::F32(x.to_vec())),
             Self::F64(x) => ColumnData::Dense(Numbers::F64(x.to_vec())),
+            Self::Whole(x) => ColumnData::Whole(x.to_whole()),
             Self::Sparse { rows, index, value } => {
                 ColumnData::Sparse { rows, index: index.to_vec(), value: value.to_numbers() }
             }
@@ -267,6 +334,7 @@ impl<'a> Column<'a> {
             Self::Codes { codes, levels } => {
                 ColumnData::Codes { codes: codes.to_vec(), levels: levels.to_vec() }
             }
+            Self::Genotypes(x) => ColumnData::Genotypes(x.to_data()),
         }
     }
 
@@ -278,6 +346,7 @@ impl<'a> Column<'a> {
         match *self {
             Self::F32(x) => ColumnData::Dense(Numbers::F32(at().map(|i| x[i]).collect())),
             Self::F64(x) => ColumnData::Dense(Numbers::F64(at().map(|i| x[i]).collect())),
+            Self::Whole(x) => ColumnData::Whole(x.take(at())),
             Self::Sparse { index, value, .. } => {
                 let mut moved: Vec<(u32, usize)> = index
                     .iter()
@@ -304,6 +373,7 @@ impl<'a> Column<'a> {
                 codes: at().map(|i| codes[i]).collect(),
                 levels: levels.to_vec(),
             },
+            Self::Genotypes(x) => ColumnData::Genotypes(x.take(take)),
         }
     }
 }
@@ -342,7 +412,20 @@ mod tests {
                 bytes: Arc::new(bytemuck::cast_slice::<f64, u8>(&values).to_vec()),
                 start: 0,
                 rows: 7,
-                wide: true,
+                kind: NumberKind::F64,
+            },
+            ColumnData::Genotypes(
+                GenotypeData::of([0, 1, 0, 0, 1, 1, 0].into_iter().map(Some)).unwrap(),
+            ),
+            ColumnData::Whole(Whole::U8(vec![0, 1, 0, 0, 1, 1, 0])),
+            ColumnData::Whole(Whole::I8(vec![0, 1, 0, 0, 1, 1, 0])),
+            ColumnData::Whole(Whole::U16(vec![0, 1, 0, 0, 1, 1, 0])),
+            ColumnData::Whole(Whole::I16(vec![0, 1, 0, 0, 1, 1, 0])),
+            ColumnData::Shared {
+                bytes: Arc::new(bytemuck::cast_slice::<i32, u8>(&[0, 1, 0, 0, 1, 1, 0]).to_vec()),
+                start: 0,
+                rows: 7,
+                kind: NumberKind::I32,
             },
         ]
     }

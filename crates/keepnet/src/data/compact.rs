@@ -9,7 +9,9 @@
 //! A sparse column stays sparse: its length is what its kernels cost. One pass over the values,
 //! which stops at the first value that does not fit. Values come back exactly.
 
-use super::column::{Column, ColumnData};
+use super::column::{Column, ColumnData, Genotypes, WholeRef, each_integer};
+use crate::numeric::counts::count;
+use crate::numeric::integers::{self, Integer};
 use crate::numeric::kernel::Element;
 
 /// Most levels of a coded column.
@@ -23,21 +25,76 @@ pub fn compact(x: Column<'_>) -> Option<ColumnData> {
     match x {
         Column::F32(v) => whole(v),
         Column::F64(v) => whole(v),
+        Column::Whole(v) => each_integer!(WholeRef, v, v => coded(v)),
+        Column::Genotypes(v) => Some(unpacked(v)),
         Column::Codes { codes, levels } if levels == [0.0, 1.0] => {
-            Some(bits(codes.len(), codes.iter().map(|c| *c != 0)))
+            Some(ColumnData::Bits { rows: codes.len(), words: integers::bits(codes, 1) })
         }
         _ => None,
     }
 }
 
-fn bits(rows: usize, ones: impl Iterator<Item = bool>) -> ColumnData {
-    let mut words = vec![0u64; rows.div_ceil(64)];
-    ones.enumerate().for_each(|(i, one)| words[i / 64] |= u64::from(one) << (i % 64));
-    ColumnData::Bits { rows, words }
+/// Genotypes as bits or codes: what measures count has a table of levels.
+fn unpacked(x: Genotypes<'_>) -> ColumnData {
+    let counts = x.counts();
+    let mut levels = Vec::with_capacity(4);
+    let known = (0..3).filter(|copies| counts.copies[*copies] > 0).map(|copies| copies as f64);
+    levels.extend(known.chain((counts.missing > 0).then(|| x.missing())));
+    levels.sort_unstable_by(f64::total_cmp);
+    levels.dedup();
+    let code = x.levels().map(|value| levels.iter().position(|v| *v == value).unwrap_or(0) as u8);
+    let codes: Vec<u8> = (0..x.rows()).map(|row| code[usize::from(x.code(row))]).collect();
+    match levels == [0.0, 1.0] {
+        true => ColumnData::Bits { rows: codes.len(), words: integers::bits(&codes, 1) },
+        false => ColumnData::Codes { codes, levels },
+    }
+}
+
+/// Bits or codes of integers within a small window.
+fn coded<T: Integer>(values: &[T]) -> Option<ColumnData> {
+    let (low, high) = integers::ends(values)?;
+    let one = values.iter().find(|v| (**v).into() == 1);
+    if let (0, 1, Some(one)) = (low, high, one) {
+        let words = integers::bits(values, *one);
+        return Some(ColumnData::Bits { rows: values.len(), words });
+    }
+    if high - low >= WINDOW as i64 {
+        return None;
+    }
+    let window = (high - low) as usize + 1;
+    let place = |v: &T| ((*v).into() - low) as usize;
+    if window > MOST_LEVELS {
+        let mut there = [0; WINDOW];
+        values.iter().for_each(|v| there[place(v)] = 1);
+        let (code, levels) = ranks(&there, low as f64)?;
+        let codes = values.iter().map(|v| code[place(v)] as u8).collect();
+        return Some(ColumnData::Codes { codes, levels });
+    }
+    let mut codes: Vec<u8> = values.iter().map(|v| place(v) as u8).collect();
+    let mut there = [0; MOST_LEVELS];
+    count(&codes, &mut there[..window]);
+    let (code, levels) = ranks(&there[..window], low as f64)?;
+    // Where no level is left out the code is the distance from the first.
+    if levels.len() < window {
+        codes.iter_mut().for_each(|c| *c = code[usize::from(*c)] as u8);
+    }
+    Some(ColumnData::Codes { codes, levels })
+}
+
+/// The codes of the places that occur, of whole numbers from `low` on, and their values; `None`
+/// past [`MOST_LEVELS`].
+fn ranks(there: &[u32], low: f64) -> Option<([u16; WINDOW], Vec<f64>)> {
+    let mut code = [u16::MAX; WINDOW];
+    let mut levels = Vec::new();
+    for (at, _) in there.iter().enumerate().filter(|(_, there)| **there > 0) {
+        code[at] = levels.len() as u16;
+        levels.push(low + at as f64);
+    }
+    (levels.len() <= MOST_LEVELS).then_some((code, levels))
 }
 
 /// Bits or codes for a column of whole numbers within a small window.
-fn whole<T: Element>(values: &[T]) -> Option<ColumnData> {
+fn whole<T: Element + PartialEq>(values: &[T]) -> Option<ColumnData> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for v in values {
         let v = v.wide();
@@ -54,19 +111,13 @@ fn whole<T: Element>(values: &[T]) -> Option<ColumnData> {
         return None;
     }
     if low == 0.0 && high == 1.0 {
-        return Some(bits(values.len(), values.iter().map(|v| v.wide() == 1.0)));
+        let one = *values.iter().find(|v| v.wide() == 1.0)?;
+        return Some(ColumnData::Bits { rows: values.len(), words: integers::bits(values, one) });
     }
     let place = |v: &T| (v.wide() - low) as usize;
-    let mut code = [u16::MAX; WINDOW];
-    values.iter().for_each(|v| code[place(v)] = 0);
-    let mut levels = Vec::new();
-    for (at, code) in code.iter_mut().enumerate().filter(|(_, code)| **code == 0) {
-        *code = levels.len() as u16;
-        levels.push(low + at as f64);
-    }
-    if levels.len() > MOST_LEVELS {
-        return None;
-    }
+    let mut there = [0; WINDOW];
+    values.iter().for_each(|v| there[place(v)] = 1);
+    let (code, levels) = ranks(&there, low)?;
     let codes = values.iter().map(|v| code[place(v)] as u8).collect();
     Some(ColumnData::Codes { codes, levels })
 }
@@ -143,6 +194,34 @@ pub fn bin(x: Column<'_>, bins: usize) -> ColumnData {
     x.each(|i, v| codes[i] = bin(v) as u8);
     let levels = (0..=edges.len()).map(|b| b as f64).collect();
     ColumnData::Codes { codes, levels }
+}
+
+/// Where a column is above its mean, as bits; where a column stores few of its rows and all of
+/// these are above, as those rows.
+pub fn above_mean(x: Column<'_>) -> ColumnData {
+    let (mut sum, mut stored) = (0.0, 0);
+    x.each(|_, v| (sum, stored) = (sum + v, stored + 1));
+    let rows = x.rows();
+    let mean = sum / rows.max(1) as f64;
+    if let (Column::Sparse { .. }, true) = (x, mean >= 0.0) {
+        let mut index = Vec::new();
+        x.each(|i, v| {
+            if v > mean {
+                index.push(i as u32);
+            }
+        });
+        let value = super::column::Numbers::F32(vec![1.0; index.len()]);
+        return ColumnData::Sparse { rows, index, value };
+    }
+    let mut words = vec![0u64; rows.div_ceil(64)];
+    let mut set = |i: usize, above: bool| {
+        words[i / 64] = words[i / 64] & !(1 << (i % 64)) | u64::from(above) << (i % 64)
+    };
+    if stored < rows {
+        (0..rows).for_each(|i| set(i, 0.0 > mean));
+    }
+    x.each(|i, v| set(i, v > mean));
+    ColumnData::Bits { rows, words }
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Which group a feature belongs to.
 //!
-//! Groups come from a table of names, from what a name has before a separator, or from blocks
-//! of neighbouring columns. A group method sees whole groups: the driver cuts its blocks where
+//! Groups come from a table of names, from what a name has before a separator, from blocks of
+//! neighbouring columns, or from the source itself. A group method sees whole groups: the driver cuts its blocks where
 //! groups end, and a shuffled order shuffles groups, whose members stay together in the order
 //! of the input.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::seq::SliceRandom;
 
@@ -22,6 +23,47 @@ enum Rule {
     Table(HashMap<String, u32>),
     Prefix(String),
     Block(u64),
+    Told(GroupNames),
+}
+
+/// The groups that a source tells, shared with it: eight bytes and a number a feature.
+#[derive(Clone, Debug, Default)]
+pub struct GroupNames(Arc<Mutex<Told>>);
+
+#[derive(Debug, Default)]
+struct Told {
+    names: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
+    // By a hash of the feature's name.
+    of: HashMap<u64, u32>,
+}
+
+impl GroupNames {
+    /// Says which group a feature belongs to, before the feature comes.
+    pub fn tell(&self, feature: &str, group: &str) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = match told.numbers.get(group) {
+            Some(number) => *number,
+            None => {
+                let (name, number) = (Arc::<str>::from(group), told.names.len() as u32);
+                told.names.push(Arc::clone(&name));
+                told.numbers.insert(name, number);
+                number
+            }
+        };
+        told.of.insert(hash(feature), number);
+    }
+
+    fn group(&self, feature: &str) -> Option<Arc<str>> {
+        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.of.get(&hash(feature)).map(|number| Arc::clone(&told.names[*number as usize]))
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Groups by number, with their names.
@@ -50,6 +92,21 @@ impl Groups {
         match separator {
             "" => Err(Error::param("groups", "prefix:", "prefix:SEP with a separator")),
             _ => Ok(Self::with(Rule::Prefix(separator.into()))),
+        }
+    }
+
+    /// Groups that the source tells as its features come; see [`Groups::teller`].
+    #[must_use]
+    pub fn told() -> Self {
+        Self::with(Rule::Told(GroupNames::default()))
+    }
+
+    /// Where the source tells the groups, where it is the source that does.
+    #[must_use]
+    pub fn teller(&self) -> Option<GroupNames> {
+        match &self.rule {
+            Rule::Told(told) => Some(told.clone()),
+            _ => None,
         }
     }
 
@@ -86,14 +143,27 @@ impl Groups {
                     None => self.number(prefix.into()),
                 })
             }
+            Rule::Told(told) => {
+                let none = || Error::Data(format!("feature {name:?} has no group"));
+                let group = told.group(name).ok_or_else(none)?;
+                Ok(match self.numbers.get(&*group) {
+                    Some(number) => *number,
+                    None => self.number(group.to_string()),
+                })
+            }
             Rule::Table(table) => table.get(name).copied().ok_or_else(|| {
                 Error::Data(format!("feature {name:?} has no group; add a line to the groups file"))
             }),
         }
     }
 
-    fn of_column(&mut self, column: &RawColumn) -> Result<u32> {
-        self.of(column.id.index, &column.name)
+    /// The group of a column.
+    pub(crate) fn of_column(&mut self, column: &RawColumn) -> Result<u32> {
+        let index = column.id.index;
+        match self.rule {
+            Rule::Block(_) => self.of(index, ""),
+            _ => column.name.with(|name| self.of(index, name)),
+        }
     }
 
     /// Whether two columns are of one group.
@@ -147,6 +217,7 @@ impl Groups {
         let text = match &self.rule {
             Rule::Block(size) => format!("block {size}"),
             Rule::Prefix(separator) => format!("prefix {separator}"),
+            Rule::Told(_) => "told".into(),
             Rule::Table(table) => {
                 let mut lines: Vec<_> =
                     table.iter().map(|(name, group)| format!("{name}\t{group}")).collect();
@@ -159,7 +230,7 @@ impl Groups {
 
     /// Takes up the names of a checkpoint, so that groups keep their numbers.
     pub fn restore(&mut self, names: Vec<String>) {
-        if matches!(self.rule, Rule::Prefix(_)) {
+        if matches!(self.rule, Rule::Prefix(_) | Rule::Told(_)) {
             for name in names {
                 self.number(name);
             }
@@ -319,8 +390,8 @@ mod tests {
             loop {
                 whole.fill(&mut groups, &mut source, &mut block, width).unwrap();
                 let Some(first) = block.columns().first() else { break };
-                assert_ne!(seen.last(), Some(&first.name), "width {width}");
-                seen.extend(block.columns().iter().map(|column| column.name.clone()));
+                assert_ne!(seen.last(), Some(&first.name.to_string()), "width {width}");
+                seen.extend(block.columns().iter().map(|column| column.name.to_string()));
             }
             assert_eq!(seen, NAMES, "width {width}");
         }

@@ -1,4 +1,8 @@
 //! The columns a method holds, within its byte budget.
+//!
+//! Lanes that share the check of a column hold one copy of it (`pool.rs`); each counts it.
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -27,18 +31,57 @@ pub struct Kept {
     pub group: Option<u32>,
     /// Mean, variance, missing count.
     pub stats: ColumnStats,
-    data: ColumnData,
+    #[serde(with = "super::pool::one")]
+    data: Arc<ColumnData>,
 }
 
 impl Kept {
+    /// A copy of a feature.
+    #[must_use]
+    pub fn of(feature: &Feature<'_>) -> Self {
+        Self::stored(feature, feature.to_held())
+    }
+
+    /// A feature with these values, its own in another storage.
+    pub(crate) fn stored(feature: &Feature<'_>, data: impl Into<Arc<ColumnData>>) -> Self {
+        Self {
+            id: Some(feature.id),
+            name: feature.name.to_string(),
+            source: feature.source,
+            arrival: feature.arrival,
+            pinned: feature.pinned,
+            group: feature.group,
+            stats: feature.stats,
+            data: data.into(),
+        }
+    }
+
     /// The values.
     #[must_use]
     pub fn column(&self) -> Column<'_> {
         self.data.view()
     }
 
-    fn bytes(&self) -> u64 {
+    /// The values as they are held.
+    #[must_use]
+    pub fn data(&self) -> &ColumnData {
+        &self.data
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
         (self.data.bytes() + self.name.len() + size_of::<Self>()) as u64
+    }
+
+    /// Lets the values go and leaves what a result says of the feature.
+    pub(crate) fn release(&mut self) {
+        self.data = Arc::new(ColumnData::dense(Vec::new()));
+    }
+
+    /// Refuses what was read back where it is no column of `rows` rows.
+    pub(crate) fn ensure(&self, rows: usize) -> Result<()> {
+        let whole = self.data.sound() && self.data.finite();
+        let fits = whole && self.column().rows() == rows && self.stats.sound();
+        ensure(fits, "a kept column has other rows or no numbers")
     }
 }
 
@@ -59,13 +102,16 @@ impl KeptSet {
         Self { slots: Vec::new(), by_id: FxHashMap::default(), budget }
     }
 
+    /// These columns, of `rows` rows each; refused where they do not fit.
+    pub(crate) fn of(slots: Vec<Kept>, budget: Budget, rows: usize) -> Result<Self> {
+        Self { slots, ..Self::default() }.resumed(budget, rows)
+    }
+
     /// Completes a set that was read back: its index, and the budget of the run that goes on.
     /// Refused where its columns are not of `rows` rows, or no columns at all.
     pub fn resumed(mut self, mut budget: Budget, rows: usize) -> Result<Self> {
         for kept in &self.slots {
-            let whole = kept.data.sound() && kept.data.finite();
-            let fits = whole && kept.column().rows() == rows && kept.stats.sound();
-            ensure(fits, "a kept column has other rows or no numbers")?;
+            kept.ensure(rows)?;
         }
         budget.check(self.bytes(), "the kept set")?;
         budget.reset(self.bytes());
@@ -133,21 +179,16 @@ impl KeptSet {
 
     /// Copies a feature into a new slot at the end; over budget is an error that changes nothing.
     pub fn push(&mut self, feature: &Feature<'_>) -> Result<usize> {
-        self.push_stored(feature, feature.column().to_data())
+        self.push_held(feature, feature.to_held())
     }
 
     /// Puts a feature into a new slot at the end with these values, its own in another storage.
     pub fn push_stored(&mut self, feature: &Feature<'_>, data: ColumnData) -> Result<usize> {
-        self.add(Kept {
-            id: Some(feature.id),
-            name: feature.name.to_string(),
-            source: feature.source,
-            arrival: feature.arrival,
-            pinned: feature.pinned,
-            group: feature.group,
-            stats: feature.stats,
-            data,
-        })
+        self.add(Kept::stored(feature, data))
+    }
+
+    fn push_held(&mut self, feature: &Feature<'_>, data: Arc<ColumnData>) -> Result<usize> {
+        self.add(Kept::stored(feature, data))
     }
 
     /// Adds an unpenalised covariate, pinned, with its values as `Frame::column`
@@ -166,7 +207,7 @@ impl KeptSet {
             pinned: true,
             group: None,
             stats,
-            data,
+            data: Arc::new(data),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::column::GenotypeCounts;
 use crate::error::{Error, Result};
 
 /// What to do with missing values.
@@ -45,4 +46,23 @@ pub struct CheckPolicy {
     /// Fewest rows off the commonest value; a feature with fewer is dropped. 0 and 1 ask for a
     /// column that is not constant.
     pub min_count: usize,
+    /// Smallest frequency of the rarer allele of genotypes, over the copies that are known.
+    pub maf: f64,
+    /// Fewest copies of the rarer allele of genotypes.
+    pub mac: u64,
+}
+
+impl CheckPolicy {
+    /// Whether an allele of genotypes is too rare.
+    #[must_use]
+    pub(crate) fn too_rare(&self, counts: &GenotypeCounts) -> bool {
+        let minor = counts.minor();
+        minor < self.mac || (minor as f64) < self.maf * (2 * counts.known()) as f64
+    }
+
+    /// Whether rare alleles are looked at.
+    #[must_use]
+    pub(crate) fn limits_alleles(&self) -> bool {
+        self.mac > 0 || self.maf > 0.0
+    }
 }

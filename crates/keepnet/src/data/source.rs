@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::block::{ColumnBlock, FeatureId, RawColumn};
-use super::column::{ColumnData, SharedBytes};
+use super::column::{ColumnData, NumberKind, SharedBytes, SparseEntries};
+use super::name::Name;
 use crate::error::{Error, Result};
 
 /// Row keys, by which target, weights, covariates and files are joined.
@@ -124,7 +125,9 @@ pub struct Generated {
     rows: usize,
     features: u64,
     make: MakeColumn,
-    name: Arc<dyn Fn(u64) -> String + Send + Sync>,
+    name: Option<Arc<dyn Fn(u64) -> String + Send + Sync>>,
+    // The columns are there already: handing one out is no work for another thread.
+    ready: bool,
     column_bytes: Option<u64>,
     fingerprint: u64,
     cursor: Cursor,
@@ -145,7 +148,8 @@ impl Generated {
             rows,
             features,
             make: Arc::new(make),
-            name: Arc::new(|j| format!("f{j}")),
+            name: None,
+            ready: false,
             column_bytes: None,
             cursor: Cursor::default(),
         }
@@ -153,9 +157,9 @@ impl Generated {
 
     /// A dense matrix in memory, feature by feature, shared and never copied.
     ///
-    /// `bytes` holds `features * rows` values of f32, or of f64 where `wide`.
-    pub fn matrix(rows: usize, bytes: SharedBytes, wide: bool) -> Result<Self> {
-        let width = if wide { 8 } else { 4 };
+    /// `bytes` holds `features * rows` values of the type `kind`.
+    pub fn matrix(rows: usize, bytes: SharedBytes, kind: NumberKind) -> Result<Self> {
+        let width = kind.size();
         let length = (*bytes).as_ref().len();
         if rows == 0 || !length.is_multiple_of(rows * width) {
             return Err(Error::Data(format!(
@@ -165,9 +169,37 @@ impl Generated {
         let features = (length / (rows * width)) as u64;
         let make = move |j: u64| {
             let start = j as usize * rows * width;
-            Ok(ColumnData::Shared { bytes: Arc::clone(&bytes), start, rows, wide })
+            Ok(ColumnData::Shared { bytes: Arc::clone(&bytes), start, rows, kind })
         };
-        Ok(Self::new("memory", rows, features, make).with_column_bytes((rows * width) as u64))
+        let source = Self::new("memory", rows, features, make);
+        Ok(Self { ready: true, ..source.with_column_bytes((rows * width) as u64) })
+    }
+
+    /// Compressed sparse columns in memory, shared and never copied.
+    ///
+    /// Column `j` has the entries from `starts[j]` to `starts[j + 1]`, with rows that ascend.
+    pub fn sparse(rows: usize, starts: Vec<u64>, entries: Arc<SparseEntries>) -> Result<Self> {
+        let (Some(last), true) = (starts.last(), starts.is_sorted()) else {
+            return Err(Error::Data("the starts of sparse columns do not ascend".into()));
+        };
+        if *last > entries.len() as u64 {
+            return Err(Error::Data(format!("sparse columns end at {last}, past their entries")));
+        }
+        let features = starts.len() as u64 - 1;
+        let most = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let make = move |j: u64| {
+            let range = starts[j as usize] as usize..starts[j as usize + 1] as usize;
+            let rising = |pair: &[u32]| pair[0] < pair[1];
+            let (index, _) = entries.get(range.clone());
+            let inside = index.last().is_none_or(|last| (*last as usize) < rows);
+            if !inside || !index.windows(2).all(rising) {
+                let text = format!("column {j} has no ascending rows below {rows}");
+                return Err(Error::Data(text));
+            }
+            Ok(ColumnData::SharedSparse { rows, entries: Arc::clone(&entries), range })
+        };
+        let source = Self::new("memory", rows, features, make);
+        Ok(Self { ready: true, ..source.with_column_bytes(12 * most) })
     }
 
     /// Columns in memory.
@@ -182,7 +214,7 @@ impl Generated {
     /// Names features by their index.
     #[must_use]
     pub fn with_names(mut self, name: impl Fn(u64) -> String + Send + Sync + 'static) -> Self {
-        self.name = Arc::new(name);
+        self.name = Some(Arc::new(name));
         self
     }
 
@@ -217,18 +249,27 @@ impl FeatureSource for Generated {
 
     fn next_block(&mut self, out: &mut ColumnBlock) -> Result<bool> {
         let before = out.len();
+        let column = |index: u64, data: ColumnData| {
+            let name = match &self.name {
+                Some(name) => Name::Text(name(index)),
+                None => Name::Numbered("f", index),
+            };
+            RawColumn { id: FeatureId::new(index), name, source: 0, data }
+        };
+        if self.ready || rayon::current_num_threads() == 1 {
+            while out.room() > 0
+                && let Some(index) = self.cursor.next(self.features)
+            {
+                out.push(column(index, (self.make)(index)?));
+            }
+            return Ok(out.len() > before);
+        }
         let indices: Vec<u64> =
             (0..out.room()).map_while(|_| self.cursor.next(self.features)).collect();
         // Each column is a function of its index, so they may be made side by side.
-        let made: Vec<ColumnData> = if rayon::current_num_threads() > 1 {
-            indices.par_iter().map(|index| (self.make)(*index)).collect::<Result<_>>()?
-        } else {
-            indices.iter().map(|index| (self.make)(*index)).collect::<Result<_>>()?
-        };
-        for (index, data) in indices.into_iter().zip(made) {
-            let name = (self.name)(index);
-            out.push(RawColumn { id: FeatureId::new(index), name, source: 0, data });
-        }
+        let made: Vec<ColumnData> =
+            indices.par_iter().map(|index| (self.make)(*index)).collect::<Result<_>>()?;
+        indices.into_iter().zip(made).for_each(|(index, data)| out.push(column(index, data)));
         Ok(out.len() > before)
     }
 
@@ -322,6 +363,7 @@ impl Cursor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::column::Numbers;
 
     #[test]
     fn shares_are_disjoint_and_cover_an_order() {
@@ -346,5 +388,42 @@ mod tests {
         share.reorder(Arc::from([2, 0, 1]));
         let seen: Vec<u64> = std::iter::from_fn(|| share.next(7)).collect();
         assert_eq!((seen, share.len(7)), (vec![5, 1, 3], 3));
+    }
+
+    #[test]
+    fn sparse_columns_in_memory_are_those_of_the_arrays_or_an_error() {
+        let (index, value) = (vec![1u32, 4, 0, 2, 3], vec![1.0f32, 2.0, 3.0, 4.0, 5.0]);
+        let lent = |index: &[u32], value: &[f32]| {
+            let bytes = |bytes: &[u8]| Arc::new(bytes.to_vec()) as SharedBytes;
+            let (index, value) = (bytemuck::cast_slice(index), bytemuck::cast_slice(value));
+            SparseEntries::lent(bytes(index), bytes(value), false)
+        };
+        assert!(lent(&index, &value[1..]).is_none());
+        let owned =
+            SparseEntries::Owned { index: index.clone(), value: Numbers::F32(value.clone()) };
+        for entries in [owned, lent(&index, &value).unwrap()].map(Arc::new) {
+            let made = |starts: &[u64], rows: usize| {
+                let mut block = ColumnBlock::new(8);
+                let mut source = Generated::sparse(rows, starts.to_vec(), Arc::clone(&entries))?;
+                source.next_block(&mut block)?;
+                let values = |column: &RawColumn| {
+                    let mut values = vec![0.0; rows];
+                    column.data.view().each(|i, x| values[i] = x);
+                    (column.name.to_string(), values)
+                };
+                Ok::<_, Error>(block.columns().iter().map(values).collect::<Vec<_>>())
+            };
+            let columns = made(&[0, 2, 2, 5], 5).unwrap();
+            let want = [[0.0, 1.0, 0.0, 0.0, 2.0], [0.0; 5], [3.0, 0.0, 4.0, 5.0, 0.0]];
+            for (j, (name, values)) in columns.iter().enumerate() {
+                assert_eq!((name.as_str(), values.as_slice()), (&*format!("f{j}"), &want[j][..]));
+            }
+            assert_eq!(columns.len(), 3);
+            // Rows that descend, a row past the end, starts that descend, entries that are not there.
+            for (starts, rows) in [(&[0, 3][..], 5), (&[0, 2], 4), (&[2, 0], 5), (&[0, 6], 5)] {
+                assert!(made(starts, rows).is_err(), "{starts:?} of {rows} rows");
+            }
+            assert!(made(&[], 5).is_err());
+        }
     }
 }

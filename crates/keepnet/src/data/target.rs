@@ -85,7 +85,7 @@ impl Target {
     /// Weights under which every class weighs the same: `n / (classes * rows of the class)`.
     pub fn balanced_weights(&self) -> Result<Vec<f64>> {
         let Self::Classes { names, codes } = self else {
-            return Err(Error::Data("balanced class weights need a classification target".into()));
+            return Err(Error::param("class-weight", "balanced", "a target of classes"));
         };
         let counts = self.class_counts();
         let scale = codes.len() as f64 / names.len() as f64;
@@ -188,6 +188,29 @@ impl Problem {
     #[must_use]
     pub fn regression(y: Vec<f64>) -> Self {
         Self::new(Target::Numbers(y))
+    }
+
+    /// The same problem with its rows in another order: row `i` is row `order[i]` of this one.
+    pub fn reordered(self, order: &[usize]) -> Result<Self> {
+        let numbers = |values: Vec<f64>| order.iter().map(|row| values[*row]).collect();
+        let take = order.iter().map(|row| self.rows.source_row(*row) as u32).collect();
+        Ok(Self {
+            target: match self.target {
+                Target::Numbers(y) => Target::Numbers(numbers(y)),
+                Target::Classes { names, codes } => {
+                    let codes = order.iter().map(|row| codes[*row]).collect();
+                    Target::Classes { names, codes }
+                }
+            },
+            weight: self.weight.map(numbers),
+            offset: self.offset.map(numbers),
+            rows: RowMap::new(self.rows.input(), take)?,
+            covariates: self
+                .covariates
+                .into_iter()
+                .map(|Covariate { name, values }| Covariate { name, values: numbers(values) })
+                .collect(),
+        })
     }
 
     /// Two classes from labels of which the larger value is positive.

@@ -4,28 +4,28 @@
 //! C <- decay_b C + X_b'X_b   for the waiting blocks b, in order;  X_b is rows x p, f32 or f64
 //! ```
 //!
-//! `X` is stored in strips of [`Product::WIDTH`] features, each row after row. A tile is six
-//! features by one strip. Its sums stay in registers over all rows of a block, in the order of the
-//! rows, and are then added to the triangle. So an entry has the same digits for any number of
-//! threads, any vector width and any number of blocks multiplied together. Blocks wait for each
+//! `X` is stored in strips of [`Product::WIDTH`] features, each row after row. A tile (`tile`) is
+//! twelve features by one strip. Its sums stay in registers over all rows of a block, in the order
+//! of the rows, and are then added to the triangle. So an entry has the same digits for any number
+//! of threads, any vector width and any number of blocks multiplied together. Blocks wait for each
 //! other only so that the triangle passes through the cache once for all of them. Cost
 //! `rows p (p + 1)` flops a block; memory [`Product::JOIN`] blocks and a panel a thread.
 
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::kernel::Element;
 use super::packed::start;
 use super::row_loops;
+use super::tile::{SIDE, Tile};
 
-/// Features of the other side of a tile. With the two vectors of a strip it fills twelve registers.
-const SIDE: usize = 6;
 /// Largest number of rows of the triangle that share a strip while it is in cache.
 const PANEL: usize = 192;
 /// Strips of a block before the next block follows: their part of the triangle stays in cache.
 const GROUP: usize = 4;
 
 /// Rows of the smallest panel; strips and sides divide it.
-const LEAST: usize = PANEL / 4;
+const LEAST: usize = PANEL / 2;
 
 /// Rows of a panel. A large triangle comes from memory, and a high panel reads each strip less
 /// often. A small triangle stays in the outer cache, and a low panel keeps its blocks in the inner
@@ -35,17 +35,14 @@ fn height(p: usize) -> usize {
 }
 
 /// A width of numbers: of block products, or of the triangle itself.
-pub(crate) trait Product: Element + Default {
-    /// Features of a strip: two vectors of 32 bytes.
+pub(crate) trait Product: Element + Default + Tile {
+    /// Features of a strip: two vectors of 64 bytes.
     const WIDTH: usize;
     /// Blocks that are multiplied together.
     const JOIN: usize;
 
     /// The nearest value of this width.
     fn narrow(x: f64) -> Self;
-
-    /// `self b + c`, rounded once.
-    fn fma(self, b: Self, c: Self) -> Self;
 
     /// The blocks of this width.
     fn queue(queues: &mut Queues) -> &mut Queue<Self>;
@@ -73,11 +70,6 @@ macro_rules! product {
                 $narrow(x)
             }
 
-            #[inline(always)]
-            fn fma(self, b: Self, c: Self) -> Self {
-                self.mul_add(b, c)
-            }
-
             fn queue(queues: &mut Queues) -> &mut Queue<Self> {
                 &mut queues.$queue
             }
@@ -98,8 +90,8 @@ macro_rules! product {
     };
 }
 
-product!(f32, 16, 4, narrow, wide, |x| x as f32);
-product!(f64, 8, 2, wide, narrow, |x| x);
+product!(f32, 32, 4, narrow, wide, |x| x as f32);
+product!(f64, 16, 2, wide, narrow, |x| x);
 
 /// The centred rows of one block.
 #[derive(Clone, Debug, Default)]
@@ -206,35 +198,39 @@ fn panel<T: Product, S: Product, const N: usize>(
             rest = tail;
             for left in (group..to.min(group + GROUP * N)).step_by(N) {
                 let strip = &block.x[left * block.rows..(left + N) * block.rows];
-                strip_by_sides::<T, S, N>(strip, sides, block, left, &rows, lines);
+                let (strip, _) = strip.as_chunks::<N>();
+                row_loops::dispatch(StripBySides { strip, sides, block, left, rows: &rows, lines });
             }
         }
     }
 }
 
 /// One strip of a block by every side of a panel.
-fn strip_by_sides<T: Product, S: Product, const N: usize>(
-    strip: &[T],
-    sides: &[T],
-    block: &Strips<T>,
+struct StripBySides<'a, T, S, const N: usize> {
+    strip: &'a [[T; N]],
+    sides: &'a [T],
+    block: &'a Strips<T>,
     left: usize,
-    rows: &std::ops::Range<usize>,
-    lines: &mut [S],
-) {
-    let strip = strip.as_chunks::<N>().0;
-    row_loops::run(
-        #[inline(always)]
-        || {
-            let sides = sides.chunks_exact(block.rows * SIDE);
-            for (top, side) in rows.clone().step_by(SIDE).zip(sides) {
-                if top + SIDE > left {
-                    prefetch::<S, N>(top, left, rows, lines);
-                    let sums = tile::<T, N>(side.as_chunks::<SIDE>().0, strip);
-                    add(&sums, block.decay, top, left, rows, lines);
-                }
+    rows: &'a std::ops::Range<usize>,
+    lines: &'a mut [S],
+}
+
+impl<T: Product, S: Product, const N: usize> WithSimd for StripBySides<'_, T, S, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let Self { strip, sides, block, left, rows, lines } = self;
+        let sides = sides.chunks_exact(block.rows * SIDE);
+        for (top, side) in rows.clone().step_by(SIDE).zip(sides) {
+            if top + SIDE > left {
+                prefetch::<S, N>(top, left, rows, lines);
+                let half = top + SIDE <= left + N / 2;
+                let sums = T::tile(simd, side.as_chunks::<SIDE>().0, strip, half);
+                add(&sums, block.decay, top, left, rows, lines);
             }
-        },
-    );
+        }
+    }
 }
 
 /// Copies the features of a panel into strips of [`SIDE`].
@@ -262,20 +258,6 @@ fn gather<T: Product, const N: usize>(
             }
         }
     }
-}
-
-/// The sums of one tile over all rows of a block.
-#[inline(always)]
-fn tile<T: Product, const N: usize>(side: &[[T; SIDE]], strip: &[[T; N]]) -> [[T; N]; SIDE] {
-    let mut sums = [[T::default(); N]; SIDE];
-    for (a, b) in side.iter().zip(strip) {
-        for i in 0..SIDE {
-            for l in 0..N {
-                sums[i][l] = a[i].fma(b[l], sums[i][l]);
-            }
-        }
-    }
-    sums
 }
 
 /// Prefetches the part of the triangle that [`add`] will change, while the tile is summed. A part of

@@ -7,11 +7,13 @@
 //! One side is written into a dense scratch vector `v_i (x_i - mean(x))`. Its sum is zero, so the
 //! other side needs no centring and stays as it is stored.
 
+use super::genotypes;
 use super::kernel;
 use super::linalg::Square;
+use super::panel;
 use super::products::{combine, cross};
 use crate::data::check::{ColumnStats, Feature, offset};
-use crate::data::column::{Column, ColumnData};
+use crate::data::column::{Column, ColumnData, each_dense};
 use crate::data::kept::Kept;
 use crate::data::target::Problem;
 
@@ -107,14 +109,13 @@ impl Frame {
     pub fn spread(&self, x: &impl HasColumn, scale: Option<&[f64]>, out: &mut [f64]) {
         let mean = self.mean(x.stats());
         let column = x.values();
-        match column {
-            Column::F32(x) => kernel::widen(x, mean, out),
-            Column::F64(x) => kernel::widen(x, mean, out),
+        each_dense!(column, x => kernel::widen(x, mean, out), _ => match column {
+            Column::Genotypes(x) => genotypes::decode(x, 0, mean, out),
             _ => {
                 out.fill(-mean);
                 column.each(|i, x| out[i] = x - mean);
             }
-        }
+        });
         if let Some(scale) = scale.or(self.weight.as_deref()) {
             kernel::scale_by(out, scale);
         }
@@ -145,6 +146,22 @@ impl Frame {
     pub fn add_prediction<T: HasColumn>(&self, columns: &[&T], w: &[f64], out: &mut [f64]) {
         let views: Vec<_> = columns.iter().map(|x| x.values()).collect();
         combine(&views, w, out);
+        self.subtract_means(columns, w, out);
+    }
+
+    /// [`Frame::add_prediction`] of several models on the same columns, which are read once for all
+    /// of them; the coefficient of column `j` in model `m` is at `j * out.len() + m`. A model with a
+    /// zero has the digits that it has without that column.
+    pub fn add_predictions(&self, columns: &[&dyn HasColumn], w: &[f64], out: &mut [Vec<f64>]) {
+        let views: Vec<_> = columns.iter().map(|x| x.values()).collect();
+        panel::combine_several(&views, w, out);
+        let models = out.len();
+        for (m, out) in out.iter_mut().enumerate() {
+            self.subtract_means(columns, &panel::set(w, models, m), out);
+        }
+    }
+
+    fn subtract_means<T: HasColumn + ?Sized>(&self, columns: &[&T], w: &[f64], out: &mut [f64]) {
         let shift: f64 = columns.iter().zip(w).map(|(x, w)| w * self.mean(x.stats())).sum();
         if shift != 0.0 {
             out.iter_mut().for_each(|u| *u -= shift);
@@ -273,7 +290,7 @@ mod tests {
                     };
                     let raw = crate::data::block::RawColumn {
                         id: crate::FeatureId::new(j as u64),
-                        name: j.to_string(),
+                        name: j.to_string().into(),
                         source: 0,
                         data,
                     };

@@ -9,7 +9,7 @@ pub(crate) use super::exp::exp_down;
 pub use super::simd::Element;
 pub use many::{Lanes, add_combination, add_products};
 
-use super::simd::{Vector, on_best};
+use super::simd::{LANES, Vector, on_best};
 
 /// Vectors of a single reduction: four hide the latency of a multiply-add.
 const CHAINS: usize = 4;
@@ -23,12 +23,12 @@ pub fn tiles(rows: usize, vectors: usize) -> impl Iterator<Item = std::ops::Rang
 
 /// Sum of all lanes, pairwise.
 #[inline(always)]
-fn fold(lanes: [[f64; 4]; CHAINS]) -> f64 {
-    let mut sums = [0.0; 4];
-    for l in 0..4 {
+fn fold(lanes: [[f64; LANES]; CHAINS]) -> f64 {
+    let mut sums = [0.0; LANES];
+    for l in 0..LANES {
         sums[l] = (lanes[0][l] + lanes[2][l]) + (lanes[1][l] + lanes[3][l]);
     }
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
+    super::simd::fold(sums)
 }
 
 /// Splits into parts of `length` vectors each and the rest.
@@ -36,20 +36,20 @@ fn fold(lanes: [[f64; 4]; CHAINS]) -> f64 {
 /// A reduction reads the parts side by side. So several streams from memory run at once, and a page
 /// boundary in one does not delay the others.
 #[inline(always)]
-fn parts<T>(x: &[T], length: usize) -> ([&[[T; 4]]; CHAINS], &[T]) {
-    let (vectors, _) = x.as_chunks::<4>();
-    let mut parts: [&[[T; 4]]; CHAINS] = [&[]; CHAINS];
+fn parts<T>(x: &[T], length: usize) -> ([&[[T; LANES]]; CHAINS], &[T]) {
+    let (vectors, _) = x.as_chunks::<LANES>();
+    let mut parts: [&[[T; LANES]]; CHAINS] = [&[]; CHAINS];
     for c in 0..CHAINS {
         parts[c] = &vectors[c * length..][..length];
     }
-    (parts, &x[4 * CHAINS * length..])
+    (parts, &x[LANES * CHAINS * length..])
 }
 
 /// `sum x_i v_i` in f64.
 pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     debug_assert_eq!(x.len(), v.len());
     on_best!(s => {
-        let length = x.len() / (4 * CHAINS);
+        let length = x.len() / (LANES * CHAINS);
         let (xs, x_tail) = parts(x, length);
         let (vs, v_tail) = parts(v, length);
         let mut sums = [s.splat(0.0); CHAINS];
@@ -60,16 +60,16 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
         }
         let mut lanes = sums.map(|sum| s.store(sum));
         for (i, (x, v)) in x_tail.iter().zip(v_tail).enumerate() {
-            lanes[i / 4][i % 4] = x.wide().mul_add(*v, lanes[i / 4][i % 4]);
+            lanes[i / LANES][i % LANES] = x.wide().mul_add(*v, lanes[i / LANES][i % LANES]);
         }
         fold(lanes)
     })
 }
 
-/// `sum x_i` in f64. A plain sum waits for each addition; here sixteen run at once.
+/// `sum x_i` in f64. A plain sum waits for each addition; here 32 run at once.
 pub fn sum(x: &[f64]) -> f64 {
     on_best!(s => {
-        let length = x.len() / (4 * CHAINS);
+        let length = x.len() / (LANES * CHAINS);
         let (xs, tail) = parts(x, length);
         let mut sums = [s.splat(0.0); CHAINS];
         for i in 0..length {
@@ -79,7 +79,7 @@ pub fn sum(x: &[f64]) -> f64 {
         }
         let mut lanes = sums.map(|sum| s.store(sum));
         for (i, x) in tail.iter().enumerate() {
-            lanes[i / 4][i % 4] += x;
+            lanes[i / LANES][i % LANES] += x;
         }
         fold(lanes)
     })
@@ -89,8 +89,8 @@ pub fn sum(x: &[f64]) -> f64 {
 pub fn axpy<T: Element>(scale: f64, x: &[T], v: &mut [f64]) {
     debug_assert_eq!(x.len(), v.len());
     on_best!(s => {
-        let (xs, x_tail) = x.as_chunks::<4>();
-        let (vs, v_tail) = v.as_chunks_mut::<4>();
+        let (xs, x_tail) = x.as_chunks::<LANES>();
+        let (vs, v_tail) = v.as_chunks_mut::<LANES>();
         let w = s.splat(scale);
         for (x, v) in xs.iter().zip(vs) {
             *v = s.store(s.fma(w, T::load(s, x), s.load64(v)));
@@ -115,7 +115,7 @@ pub fn sparse_axpy<T: Element>(scale: f64, index: &[u32], x: &[T], v: &mut [f64]
 /// `sum x_i g_i`, `sum x_i d_i` and `sum x_i^2 d_i` in one pass: slope and curvature of a column.
 pub fn slope_curve<T: Element>(x: &[T], g: &[f64], d: &[f64]) -> (f64, f64, f64) {
     on_best!(s => {
-        let length = x.len() / (4 * CHAINS);
+        let length = x.len() / (LANES * CHAINS);
         let (xs, x_tail) = parts(x, length);
         let (gs, g_tail) = parts(g, length);
         let (ds, d_tail) = parts(d, length);
@@ -131,7 +131,7 @@ pub fn slope_curve<T: Element>(x: &[T], g: &[f64], d: &[f64]) -> (f64, f64, f64)
         }
         let mut lanes = sums.map(|sums| sums.map(|sum| s.store(sum)));
         for (i, ((x, g), d)) in x_tail.iter().zip(g_tail).zip(d_tail).enumerate() {
-            let (x, c, l) = (x.wide(), i / 4, i % 4);
+            let (x, c, l) = (x.wide(), i / LANES, i % LANES);
             lanes[0][c][l] = x.mul_add(*g, lanes[0][c][l]);
             lanes[1][c][l] += x * d;
             lanes[2][c][l] = (x * d).mul_add(x, lanes[2][c][l]);
@@ -143,8 +143,8 @@ pub fn slope_curve<T: Element>(x: &[T], g: &[f64], d: &[f64]) -> (f64, f64, f64)
 /// `out_i = x_i - shift`, widened.
 pub fn widen<T: Element>(x: &[T], shift: f64, out: &mut [f64]) {
     on_best!(s => {
-        let (xs, x_tail) = x.as_chunks::<4>();
-        let (outs, out_tail) = out.as_chunks_mut::<4>();
+        let (xs, x_tail) = x.as_chunks::<LANES>();
+        let (outs, out_tail) = out.as_chunks_mut::<LANES>();
         let m = s.splat(shift);
         for (x, out) in xs.iter().zip(outs) {
             *out = s.store(s.sub(T::load(s, x), m));
@@ -158,8 +158,8 @@ pub fn widen<T: Element>(x: &[T], shift: f64, out: &mut [f64]) {
 /// `out_i *= v_i`.
 pub fn scale_by(out: &mut [f64], v: &[f64]) {
     on_best!(s => {
-        let (vs, v_tail) = v.as_chunks::<4>();
-        let (outs, out_tail) = out.as_chunks_mut::<4>();
+        let (vs, v_tail) = v.as_chunks::<LANES>();
+        let (outs, out_tail) = out.as_chunks_mut::<LANES>();
         for (v, out) in vs.iter().zip(outs) {
             *out = s.store(s.mul(s.load64(out), s.load64(v)));
         }
@@ -174,7 +174,7 @@ pub fn scale_by(out: &mut [f64], v: &[f64]) {
 /// Either is NaN or infinite when some `x_i` is, so one pass also checks finiteness.
 pub fn moments<T: Element>(x: &[T], shift: f64) -> (f64, f64) {
     on_best!(s => {
-        let length = x.len() / (4 * CHAINS);
+        let length = x.len() / (LANES * CHAINS);
         let (xs, x_tail) = parts(x, length);
         let m = s.splat(shift);
         let (mut sum, mut square) = ([s.splat(0.0); CHAINS], [s.splat(0.0); CHAINS]);
@@ -188,8 +188,8 @@ pub fn moments<T: Element>(x: &[T], shift: f64) -> (f64, f64) {
         let (mut sum, mut square) = (sum.map(|v| s.store(v)), square.map(|v| s.store(v)));
         for (i, x) in x_tail.iter().enumerate() {
             let d = x.wide() - shift;
-            sum[i / 4][i % 4] += d;
-            square[i / 4][i % 4] = d.mul_add(d, square[i / 4][i % 4]);
+            sum[i / LANES][i % LANES] += d;
+            square[i / LANES][i % LANES] = d.mul_add(d, square[i / LANES][i % LANES]);
         }
         (fold(sum), fold(square))
     })
@@ -199,7 +199,7 @@ pub fn moments<T: Element>(x: &[T], shift: f64) -> (f64, f64) {
 pub fn moments_and_dot<T: Element>(x: &[T], shift: f64, v: &[f64]) -> (f64, f64, f64) {
     debug_assert_eq!(x.len(), v.len());
     on_best!(s => {
-        let length = x.len() / (4 * CHAINS);
+        let length = x.len() / (LANES * CHAINS);
         let (xs, x_tail) = parts(x, length);
         let (vs, v_tail) = parts(v, length);
         let m = s.splat(shift);
@@ -215,7 +215,7 @@ pub fn moments_and_dot<T: Element>(x: &[T], shift: f64, v: &[f64]) -> (f64, f64,
         }
         let mut lanes = sums.map(|sums| sums.map(|sum| s.store(sum)));
         for (i, (x, v)) in x_tail.iter().zip(v_tail).enumerate() {
-            let (d, at) = (x.wide() - shift, (i / 4, i % 4));
+            let (d, at) = (x.wide() - shift, (i / LANES, i % LANES));
             lanes[0][at.0][at.1] += d;
             lanes[1][at.0][at.1] = d.mul_add(d, lanes[1][at.0][at.1]);
             lanes[2][at.0][at.1] = x.wide().mul_add(*v, lanes[2][at.0][at.1]);
@@ -228,7 +228,7 @@ pub fn moments_and_dot<T: Element>(x: &[T], shift: f64, v: &[f64]) -> (f64, f64,
 /// `sum v_i (x_i - shift)` and `sum v_i (x_i - shift)^2`.
 pub fn weighted_moments<T: Element>(x: &[T], v: &[f64], shift: f64) -> (f64, f64) {
     on_best!(s => {
-        let length = x.len() / (4 * CHAINS);
+        let length = x.len() / (LANES * CHAINS);
         let (xs, x_tail) = parts(x, length);
         let (vs, v_tail) = parts(v, length);
         let m = s.splat(shift);
@@ -244,8 +244,8 @@ pub fn weighted_moments<T: Element>(x: &[T], v: &[f64], shift: f64) -> (f64, f64
         let (mut sum, mut square) = (sum.map(|v| s.store(v)), square.map(|v| s.store(v)));
         for (i, (x, v)) in x_tail.iter().zip(v_tail).enumerate() {
             let d = x.wide() - shift;
-            sum[i / 4][i % 4] += v * d;
-            square[i / 4][i % 4] = (v * d).mul_add(d, square[i / 4][i % 4]);
+            sum[i / LANES][i % LANES] += v * d;
+            square[i / LANES][i % LANES] = (v * d).mul_add(d, square[i / LANES][i % LANES]);
         }
         (fold(sum), fold(square))
     })
@@ -288,14 +288,14 @@ mod tests {
     #[test]
     fn the_vector_unit_gives_the_digits_of_plain_arrays() {
         let (x, v) = (numbers(64, 1), numbers(64, 2));
-        let mut lanes = [[0.0; 4]; 4];
+        let mut lanes = [[0.0; LANES]; CHAINS];
         for i in 0..64 {
-            let lane = &mut lanes[i / 16][i % 4];
+            let lane = &mut lanes[i / 16][i % LANES];
             *lane = x[i].mul_add(v[i], *lane);
         }
         assert_eq!(dot(&x, &v).to_bits(), fold(lanes).to_bits());
-        let four = Portable.fma([1.5; 4], [2.0; 4], Portable.load32(&[0.25; 4]));
-        assert_eq!(four, [3.25; 4]);
+        let eight = Portable.fma([1.5; 8], [2.0; 8], Portable.load32(&[0.25; 8]));
+        assert_eq!(eight, [3.25; 8]);
     }
 
     #[test]

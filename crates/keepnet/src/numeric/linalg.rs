@@ -87,6 +87,36 @@ impl Square {
         self.set(to, to, self.at(from, from));
     }
 
+    /// The lower triangle of the first `n` rows, row by row.
+    #[must_use]
+    pub fn lower(&self, n: usize) -> Vec<f64> {
+        (0..n).flat_map(|i| self.row(i)[..=i].iter().copied()).collect()
+    }
+
+    /// The symmetric matrix of `n` rows with this lower triangle; `None` of another length.
+    #[must_use]
+    pub fn of_lower(n: usize, lower: &[f64]) -> Option<Self> {
+        if lower.len() != n * (n + 1) / 2 {
+            return None;
+        }
+        let (mut out, mut next) = (Self::new(n), lower.iter());
+        for i in 0..n {
+            for j in 0..=i {
+                out.set(i, j, *next.next()?);
+            }
+        }
+        Some(out)
+    }
+
+    /// Makes the first `n` rows symmetric to the last digit: sweeping rounds the two halves apart.
+    pub fn mirror(&mut self, n: usize) {
+        for i in 0..n {
+            for j in 0..i {
+                self.set(i, j, self.at(i, j));
+            }
+        }
+    }
+
     /// Bytes held.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -59,7 +59,8 @@ impl Packed {
     /// Bytes of a triangle of `p` rows and of the blocks of `rows` rows that wait.
     pub(crate) fn bytes_for(p: usize, rows: usize, f32_storage: bool) -> u64 {
         let (p, width) = (p as u64, if f32_storage { 4 } else { 8 });
-        width * p * (p + 1) / 2 + 4 * (f32::JOIN * rows) as u64 * p
+        let strips = p.next_multiple_of(f32::WIDTH as u64);
+        width * p * (p + 1) / 2 + 4 * (f32::JOIN * rows) as u64 * strips
     }
 
     /// Rows.

@@ -1,28 +1,30 @@
 //! Counts of set bits, with the processor's own instruction where there is one.
 
-use std::sync::LazyLock;
-
-use pulp::Arch;
-
-static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
+use super::simd::on_best;
 
 /// Bits set in `a`.
 #[must_use]
 pub fn count_ones(a: &[u64]) -> u64 {
-    ARCH.dispatch(
-        #[inline(always)]
-        || a.iter().map(|a| u64::from(a.count_ones())).sum(),
-    )
+    on_best!(_s => {
+        let mut sum = 0;
+        for a in a {
+            sum += u64::from(a.count_ones());
+        }
+        sum
+    })
 }
 
 /// Bits set in both `a` and `b`.
 #[must_use]
 pub fn count_and(a: &[u64], b: &[u64]) -> u64 {
     debug_assert_eq!(a.len(), b.len());
-    ARCH.dispatch(
-        #[inline(always)]
-        || a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum(),
-    )
+    on_best!(_s => {
+        let mut sum = 0;
+        for (a, b) in a.iter().zip(b) {
+            sum += u64::from((a & b).count_ones());
+        }
+        sum
+    })
 }
 
 #[cfg(test)]

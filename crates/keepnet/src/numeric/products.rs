@@ -13,11 +13,14 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::genotypes;
 use super::kernel::{self, Element, Lanes};
-use crate::data::column::Column;
+use crate::data::column::{Column, Genotypes, WholeRef};
 
 /// Number of multiply-adds from which threads are worth their cost.
 const PARALLEL: usize = 1 << 18;
+/// Columns whose part of a row tile stays in the second-level cache beside that of the vectors.
+const TOGETHER: usize = 24;
 /// Rows that one thread adds at a time in a sum of columns.
 const ROWS: usize = 2048;
 
@@ -42,14 +45,14 @@ fn cross_here(columns: &[Column<'_>], v: &[&[f64]], out: &mut [f64]) {
     let sums = lanes.chunks(v.len()).zip(out.chunks_mut(v.len()));
     for (column, (lanes, out)) in columns.iter().zip(sums) {
         for ((lanes, v), out) in lanes.iter().zip(v).zip(out) {
-            *out = if column.is_dense() { lanes.sum() } else { column.dot(v) };
+            *out = if column.in_tiles() { lanes.sum() } else { column.dot(v) };
         }
     }
 }
 
 /// `out_i += sum_j w_j x_j,i`, several dense columns a pass.
 pub fn combine(columns: &[Column<'_>], w: &[f64], out: &mut [f64]) {
-    if !columns.iter().all(Column::is_dense) {
+    if !columns.iter().all(Column::in_tiles) {
         columns.iter().zip(w).for_each(|(x, w)| x.axpy(*w, out));
         return;
     }
@@ -64,12 +67,67 @@ pub fn combine(columns: &[Column<'_>], w: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The dense columns among some columns, in runs of one storage type.
+/// The columns that are taken in tiles among some columns, in runs of one storage type.
 pub(crate) struct Dense<'a>(Vec<(usize, Run<'a>)>);
 
 enum Run<'a> {
     F32(Vec<&'a [f32]>),
     F64(Vec<&'a [f64]>),
+    U8(Vec<&'a [u8]>),
+    I8(Vec<&'a [i8]>),
+    U16(Vec<&'a [u16]>),
+    I16(Vec<&'a [i16]>),
+    I32(Vec<&'a [i32]>),
+    Genotypes(Vec<Genotypes<'a>>),
+}
+
+/// Runs one expression for the number type of a run.
+macro_rules! each_run {
+    ($run:expr, $x:ident => $body:expr, $g:ident => $packed:expr) => {
+        match $run {
+            Run::F32($x) => $body,
+            Run::F64($x) => $body,
+            Run::U8($x) => $body,
+            Run::I8($x) => $body,
+            Run::U16($x) => $body,
+            Run::I16($x) => $body,
+            Run::I32($x) => $body,
+            Run::Genotypes($g) => $packed,
+        }
+    };
+}
+
+impl<'a> Run<'a> {
+    /// A run of one column, where it is taken in tiles.
+    fn of(column: Column<'a>) -> Option<Self> {
+        Some(match column {
+            Column::F32(x) => Self::F32(vec![x]),
+            Column::F64(x) => Self::F64(vec![x]),
+            Column::Whole(WholeRef::U8(x)) => Self::U8(vec![x]),
+            Column::Whole(WholeRef::I8(x)) => Self::I8(vec![x]),
+            Column::Whole(WholeRef::U16(x)) => Self::U16(vec![x]),
+            Column::Whole(WholeRef::I16(x)) => Self::I16(vec![x]),
+            Column::Whole(WholeRef::I32(x)) => Self::I32(vec![x]),
+            Column::Genotypes(x) => Self::Genotypes(vec![x]),
+            _ => return None,
+        })
+    }
+
+    /// Adds a column of the run's type; `false` for one of another.
+    fn takes(&mut self, column: Column<'a>) -> bool {
+        match (self, column) {
+            (Self::F32(run), Column::F32(x)) => run.push(x),
+            (Self::F64(run), Column::F64(x)) => run.push(x),
+            (Self::U8(run), Column::Whole(WholeRef::U8(x))) => run.push(x),
+            (Self::I8(run), Column::Whole(WholeRef::I8(x))) => run.push(x),
+            (Self::U16(run), Column::Whole(WholeRef::U16(x))) => run.push(x),
+            (Self::I16(run), Column::Whole(WholeRef::I16(x))) => run.push(x),
+            (Self::I32(run), Column::Whole(WholeRef::I32(x))) => run.push(x),
+            (Self::Genotypes(run), Column::Genotypes(x)) => run.push(x),
+            _ => return false,
+        }
+        true
+    }
 }
 
 impl<'a> Dense<'a> {
@@ -78,12 +136,9 @@ impl<'a> Dense<'a> {
         let mut next = 0;
         for (j, column) in columns.iter().enumerate() {
             let last = runs.last_mut().filter(|_| next == j).map(|(_, run)| run);
-            match (*column, last) {
-                (Column::F32(x), Some(Run::F32(run))) => run.push(x),
-                (Column::F64(x), Some(Run::F64(run))) => run.push(x),
-                (Column::F32(x), _) => runs.push((j, Run::F32(vec![x]))),
-                (Column::F64(x), _) => runs.push((j, Run::F64(vec![x]))),
-                _ => continue,
+            if last.is_none_or(|run| !run.takes(*column)) {
+                let Some(run) = Run::of(*column) else { continue };
+                runs.push((j, run));
             }
             next = j + 1;
         }
@@ -95,10 +150,8 @@ impl<'a> Dense<'a> {
     pub(crate) fn add_products(&self, rows: Range<usize>, v: &[&[f64]], lanes: &mut [Lanes]) {
         for (first, run) in &self.0 {
             let lanes = &mut lanes[first * v.len()..];
-            match run {
-                Run::F32(x) => tiled_products(x, rows.clone(), v, lanes),
-                Run::F64(x) => tiled_products(x, rows.clone(), v, lanes),
-            }
+            each_run!(run, x => tiled_products(x, rows.clone(), v, lanes),
+                x => decoded_products(x, rows.clone(), v, lanes));
         }
     }
 
@@ -108,10 +161,8 @@ impl<'a> Dense<'a> {
             let out = &mut out[tile.clone()];
             let rows = rows.start + tile.start..rows.start + tile.end;
             for (first, run) in &self.0 {
-                match run {
-                    Run::F32(x) => add_run(&w[*first..*first + x.len()], x, &rows, out),
-                    Run::F64(x) => add_run(&w[*first..*first + x.len()], x, &rows, out),
-                }
+                each_run!(run, x => add_run(&w[*first..*first + x.len()], x, &rows, out),
+                    x => genotypes::combine(x, &w[*first..*first + x.len()], rows.start, out));
             }
         }
     }
@@ -125,17 +176,46 @@ fn part<'a, T>(x: &[&'a [T]], rows: &Range<usize>) -> Vec<&'a [T]> {
     x.iter().map(|x| &x[rows.clone()]).collect()
 }
 
+/// Genotypes that are decoded at a time.
+const DECODED: usize = 4;
+
+/// [`tiled_products`] of genotypes, a tile of which is decoded for all vectors. `rows` start at a
+/// multiple of eight.
+fn decoded_products(x: &[Genotypes<'_>], rows: Range<usize>, v: &[&[f64]], lanes: &mut [Lanes]) {
+    let mut values = vec![0.0; DECODED * genotypes::TILE];
+    for start in rows.clone().step_by(genotypes::TILE) {
+        let length = genotypes::TILE.min(rows.end - start);
+        let v = part(v, &(start - rows.start..start - rows.start + length));
+        for (x, lanes) in x.chunks(DECODED).zip(lanes.chunks_mut(DECODED * v.len())) {
+            let mut tiles = values.chunks_exact_mut(genotypes::TILE);
+            let decoded: Vec<&[f64]> = x
+                .iter()
+                .zip(&mut tiles)
+                .map(|(x, tile)| {
+                    genotypes::decode(*x, start, 0.0, &mut tile[..length]);
+                    &tile[..length]
+                })
+                .collect();
+            kernel::add_products(&decoded, &v, lanes);
+        }
+    }
+}
+
 fn tiled_products<T: Element>(x: &[&[T]], rows: Range<usize>, v: &[&[f64]], lanes: &mut [Lanes]) {
     for tile in kernel::tiles(rows.len(), v.len()) {
         let here = rows.start + tile.start..rows.start + tile.end;
-        kernel::add_products(&part(x, &here), &part(v, &tile), lanes);
+        let v = part(v, &tile);
+        // Few columns at a time, as the vectors pass over them in several strips.
+        for (x, lanes) in x.chunks(TOGETHER).zip(lanes.chunks_mut(TOGETHER * v.len())) {
+            kernel::add_products(&part(x, &here), &v, lanes);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::column::{ColumnData, Numbers};
+    use crate::data::column::{ColumnData, GenotypeData, Numbers};
 
     fn columns(n: usize, count: usize) -> Vec<ColumnData> {
         let value = |j: usize, i: usize| ((i * 7 + j * 13) % 23) as f32 - 11.0 + 0.1 * j as f32;
@@ -143,7 +223,13 @@ mod tests {
             .map(|j| match j % 3 {
                 0 => ColumnData::f32((0..n).map(|i| value(j, i)).collect()),
                 1 => ColumnData::Dense(Numbers::F64((0..n).map(|i| value(j, i).into()).collect())),
-                _ => ColumnData::Bits { rows: n, words: vec![0x5555_5555; n.div_ceil(64)] },
+                _ if j % 2 == 0 => {
+                    ColumnData::Bits { rows: n, words: vec![0x5555_5555; n.div_ceil(64)] }
+                }
+                _ => {
+                    let copies = (0..n).map(|i| Some(((i * 5 + j) % 13 % 3) as u8));
+                    ColumnData::Genotypes(GenotypeData::of(copies).unwrap())
+                }
             })
             .collect()
     }

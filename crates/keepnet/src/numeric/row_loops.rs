@@ -2,33 +2,32 @@
 //!
 //! No sum here crosses lanes, so the digits depend on neither the vector width nor the length.
 
-use std::sync::LazyLock;
-
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::block_product::Product;
 use super::kernel::Element;
-
-static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
-
-/// A loop called through `FnMut`, so that its body is inlined where the instruction set is known.
-/// Through `FnOnce` it would not be, and every multiply-add would be a function call.
-struct Body<F>(F);
-
-impl<R, F: FnMut() -> R> WithSimd for Body<F> {
-    type Output = R;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> R {
-        let mut body = self.0;
-        body()
-    }
-}
+use super::simd::{Body, Form, form};
 
 /// Runs a loop compiled for the processor at hand.
 #[inline(always)]
 pub(crate) fn run<R>(body: impl FnMut() -> R) -> R {
-    ARCH.dispatch(Body(body))
+    dispatch(Body(body))
+}
+
+/// Runs a loop that is written for any vector unit in the form of [`form`].
+#[inline(always)]
+pub(crate) fn dispatch<W: WithSimd>(body: W) -> W::Output {
+    match form() {
+        #[cfg(target_arch = "x86_64")]
+        Form::Avx512(simd) => Simd::vectorize(simd, body),
+        #[cfg(target_arch = "x86_64")]
+        Form::Avx2(simd) => Simd::vectorize(simd, body),
+        #[cfg(target_arch = "x86_64")]
+        Form::Plain => Simd::vectorize(pulp::Scalar::new(), body),
+        // Other processors have vector units that `Form` does not name.
+        #[cfg(not(target_arch = "x86_64"))]
+        Form::Plain => pulp::Arch::new().dispatch(body),
+    }
 }
 
 /// Prefetches the cache line of a value that is used soon. Does nothing where the processor has no

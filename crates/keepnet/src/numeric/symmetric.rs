@@ -4,19 +4,20 @@
 //! y_i = sum_j s_ij x_j     row i left of the diagonal serves y_i and every y_j, j < i, at once
 //! ```
 //!
-//! Rows are stored in bands of four. A band has the columns left of its square on the diagonal and
+//! Rows are stored in bands of eight. A band has the columns left of its square on the diagonal and
 //! the whole square, so a product is one loop over vectors in which `x` and `y` are read and written
-//! once for four rows. Rows are padded with zeros to whole bands. A product reads `2 p^2` bytes, a
-//! quarter of a full f64 matrix, and sums in f64; each sum has its own fixed order.
+//! once for eight rows (once for four where the registers hold no more). Rows are padded with zeros
+//! to whole bands. A product reads `2 p^2` bytes, a quarter of a full f64 matrix, and sums in f64;
+//! each sum has its own fixed order.
 
 use faer::Mat;
 
 use super::kernel::Element;
 use super::lanczos::largest_eigenvalue;
-use super::simd::{Vector, on_best};
+use super::simd::{LANES, Vector, fold, on_best};
 
 /// Rows of a band, and columns of a step.
-const BAND: usize = 4;
+const BAND: usize = LANES;
 
 /// The bands, one after another; row after row within each.
 pub(crate) struct Symmetric {
@@ -24,7 +25,7 @@ pub(crate) struct Symmetric {
     s: Vec<f32>,
 }
 
-/// Where band `b` starts: the bands before have `4 (4 b' + 4)` entries each.
+/// Where band `b` starts: the bands before have `8 (8 b' + 8)` entries each.
 fn start(b: usize) -> usize {
     BAND * BAND * (b * (b + 1) / 2)
 }
@@ -97,32 +98,49 @@ fn product<V: Vector>(v: V, s: &[f32], x: &[f64], y: &mut [f64]) {
     for band in 0..x.len() {
         let (rows, tail) = rest.split_at(BAND * (band + 1));
         rest = tail;
-        let (a, rows) = rows.split_at(band + 1);
-        let (b, rows) = rows.split_at(band + 1);
-        let (c, d) = rows.split_at(band + 1);
-        let f = x[band].map(|x| v.splat(x));
-        let mut sums = [v.splat(0.0); BAND];
-        let left = a[..band].iter().zip(&b[..band]).zip(&c[..band]).zip(&d[..band]);
-        for ((((a, b), c), d), (x, y)) in left.zip(x.iter().zip(y.iter_mut())) {
-            let (a, b) = (f32::load(v, a), f32::load(v, b));
-            let (c, d) = (f32::load(v, c), f32::load(v, d));
-            let x = v.load64(x);
-            sums[0] = v.fma(a, x, sums[0]);
-            sums[1] = v.fma(b, x, sums[1]);
-            sums[2] = v.fma(c, x, sums[2]);
-            sums[3] = v.fma(d, x, sums[3]);
-            let first = v.fma(b, f[1], v.fma(a, f[0], v.load64(y)));
-            *y = v.store(v.fma(d, f[3], v.fma(c, f[2], first)));
-        }
-        let own = v.load64(&x[band]);
-        for (sum, row) in sums.iter_mut().zip([a, b, c, d]) {
-            *sum = v.fma(f32::load(v, &row[band]), own, *sum);
-        }
-        for (y, sum) in y[band].iter_mut().zip(sums) {
-            let [a, b, c, d] = v.store(sum);
-            *y = (a + b) + (c + d);
+        if V::MANY {
+            y[band] = part(v, rows, x[band], x, &mut y[..band]);
+        } else {
+            let (low, high) = rows.split_at(rows.len() / 2);
+            let [a, b, c, d, e, f, g, h] = x[band];
+            let [a, b, c, d] = part(v, low, [a, b, c, d], x, &mut y[..band]);
+            let [e, f, g, h] = part(v, high, [e, f, g, h], x, &mut y[..band]);
+            y[band] = [a, b, c, d, e, f, g, h];
         }
     }
+}
+
+/// `R` rows of a band times `x`. Their part left of the diagonal times `own`, the entries of `x` of
+/// these rows, is added to `y`.
+#[inline(always)]
+fn part<V: Vector, const R: usize>(
+    v: V,
+    rows: &[[f32; BAND]],
+    own: [f64; R],
+    x: &[[f64; BAND]],
+    y: &mut [[f64; BAND]],
+) -> [f64; R] {
+    let band = y.len();
+    let mut lines: [&[[f32; BAND]]; R] = [&[]; R];
+    let (mut factors, mut sums) = ([v.splat(0.0); R], [v.splat(0.0); R]);
+    for r in 0..R {
+        lines[r] = &rows[r * (band + 1)..][..band + 1];
+        factors[r] = v.splat(own[r]);
+    }
+    for i in 0..band {
+        let (xs, mut out) = (v.load64(&x[i]), v.load64(&y[i]));
+        for r in 0..R {
+            let a = f32::load(v, &lines[r][i]);
+            sums[r] = v.fma(a, xs, sums[r]);
+            out = v.fma(a, factors[r], out);
+        }
+        y[i] = v.store(out);
+    }
+    let (xs, mut out) = (v.load64(&x[band]), [0.0; R]);
+    for r in 0..R {
+        out[r] = fold(v.store(v.fma(f32::load(v, &lines[r][band]), xs, sums[r])));
+    }
+    out
 }
 
 #[cfg(test)]

@@ -120,9 +120,9 @@ impl KeptByRow {
         let slots = against.kept.slots();
         let changed = |slot: &usize| self.listed.get(*slot) != Some(&slots[*slot].id);
         let unlisted: Vec<usize> = (0..slots.len())
-            .filter(|slot| slots[*slot].column().is_dense() || changed(slot))
+            .filter(|slot| !slots[*slot].column().is_listed() || changed(slot))
             .collect();
-        let sparse = unlisted.iter().filter(|slot| !slots[**slot].column().is_dense()).count();
+        let sparse = unlisted.iter().filter(|slot| slots[**slot].column().is_listed()).count();
         self.unlisted = unlisted;
         // After slots were removed the lists would point past the end.
         if sparse > MOST_UNLISTED || slots.len() < self.listed.len() || self.starts.is_empty() {
@@ -134,9 +134,10 @@ impl KeptByRow {
         let Against { frame, kept, .. } = against;
         self.listed = kept.slots().iter().map(|kept| kept.id).collect();
         self.starts = vec![0; frame.n() + 2];
-        let sparse = || kept.columns().enumerate().filter(|(_, column)| !column.is_dense());
+        let sparse = || kept.columns().enumerate().filter(|(_, column)| column.is_listed());
         sparse().for_each(|(_, column)| column.each(|i, _| self.starts[i + 2] += 1));
-        self.unlisted = (0..kept.len()).filter(|s| kept.slots()[*s].column().is_dense()).collect();
+        self.unlisted =
+            (0..kept.len()).filter(|s| !kept.slots()[*s].column().is_listed()).collect();
         for i in 2..self.starts.len() {
             self.starts[i] += self.starts[i - 1];
         }
@@ -189,7 +190,7 @@ mod tests {
             [sparse(3), dense, bits, sparse(10), sparse(4), sparse(7)].into_iter().enumerate()
         {
             let id = FeatureId::new(at as u64);
-            block.push(RawColumn { id, name: format!("x{at}"), source: 0, data });
+            block.push(RawColumn { id, name: format!("x{at}").into(), source: 0, data });
         }
         let checked = check_block(&block, 0, &problem, &Default::default()).unwrap();
         let frame = Frame::new(&problem, true);

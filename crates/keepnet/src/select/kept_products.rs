@@ -2,14 +2,16 @@
 //!
 //! Products may be computed before a feature's turn. By then some slots may have other columns, and
 //! only the products with those are computed again. A product has the same digits either way.
-//! Products of very sparse newcomers are computed at their turn; see `kept_by_row.rs`.
+//! Products of very sparse newcomers are computed at their turn; see `kept_by_row.rs`. Those of
+//! genotypes are counted; see `counted_products.rs`.
 
 use rayon::prelude::*;
 
+use super::counted_products::{self, Counted};
 use super::kept_by_row::KeptByRow;
 use crate::data::check::Feature;
 use crate::data::column::Column;
-use crate::data::kept::KeptSet;
+use crate::data::kept::{Kept, KeptSet};
 use crate::numeric::inner_product::Frame;
 use crate::numeric::products::cross;
 
@@ -91,13 +93,21 @@ impl BlockProducts {
         features: &[Feature<'_>],
         group: &[usize],
     ) {
-        let kept: Vec<Column<'_>> = against.kept.columns().collect();
         let count = against.scales.len();
-        let slots = kept.len();
+        let slots = against.kept.len();
+        let counts = |t: &usize| counted_products::suits(against, &features[*t]);
+        let (counted, group): (Vec<usize>, Vec<usize>) = group.iter().partition(|t| counts(t));
+        let all: Vec<&Kept> = against.kept.slots().iter().collect();
+        let one = |t: usize| Some(counted_of(against, &Counted::new(against, &features[t])?, &all));
+        let counted: Vec<_> = counted.into_par_iter().map(|t| (t, one(t))).collect();
+        for (t, own) in counted {
+            self.products[t] = own.map(|own| Products { computed_at: clock, ..own });
+        }
+        let kept: Vec<Column<'_>> = against.kept.columns().collect();
         self.make_room(against, group.len());
         let each = group.par_iter().zip(self.spread.par_chunks_mut(count.max(1)));
         each.for_each(|(t, out)| spread(against, &features[*t], out));
-        self.group = group.to_vec();
+        self.group.clone_from(&group);
         let all = self.cross_products(0..group.len() * count, &[kept, against.targets()].concat());
         let width = group.len() * count;
         for (g, t) in group.iter().enumerate() {
@@ -107,6 +117,31 @@ impl BlockProducts {
             let extra = each.flatten().copied().collect();
             self.products[*t] = Some(Products { kept, extra, computed_at: clock });
         }
+    }
+
+    /// The products of feature `t`, where they were computed.
+    pub(super) fn get(&self, t: usize) -> Option<&Products> {
+        self.products[t].as_ref()
+    }
+
+    /// Products of the features of the last group with each other's columns: that of `g` with the
+    /// column of `e` is at `g * group.len() + e`. Only for one scale.
+    pub(super) fn among(
+        &self,
+        against: Against<'_>,
+        features: &[Feature<'_>],
+        group: &[usize],
+    ) -> Vec<f64> {
+        let all: Vec<&Feature<'_>> = group.iter().map(|t| &features[*t]).collect();
+        let columns: Vec<Column<'_>> = all.iter().map(|feature| feature.column()).collect();
+        let of = |t: &usize| match Counted::new(against, &features[*t]) {
+            Some(counted) => counted.with(&all),
+            None => {
+                let at = self.group.iter().position(|other| other == t).unwrap_or(0);
+                self.cross_products(at..at + 1, &columns)
+            }
+        };
+        group.iter().flat_map(of).collect()
     }
 
     /// Takes the products of feature `t`. Those with slots that changed since are computed again.
@@ -133,8 +168,17 @@ impl BlockProducts {
         if stale.is_empty() && !changed {
             return products;
         }
-        let mut columns =
-            stale.iter().map(|slot| against.kept.slots()[*slot].column()).collect::<Vec<_>>();
+        let slots: Vec<&Kept> = stale.iter().map(|slot| &against.kept.slots()[*slot]).collect();
+        if let Some(counted) = Counted::new(against, feature) {
+            let extra = if changed { against.extra } else { &[] };
+            let fresh = counted_of(Against { extra, ..against }, &counted, &slots);
+            place(&mut products.kept, &stale, &fresh.kept, count);
+            if changed {
+                products.extra = fresh.extra;
+            }
+            return products;
+        }
+        let mut columns: Vec<Column<'_>> = slots.iter().map(|kept| kept.column()).collect();
         if changed {
             columns.extend(against.targets());
         }
@@ -151,13 +195,41 @@ impl BlockProducts {
         };
         let fresh = self.cross_products(at * count..(at + 1) * count, &columns);
         let (fresh, extra) = fresh.split_at(stale.len() * count);
-        for (slot, fresh) in stale.iter().zip(fresh.chunks(count)) {
-            products.kept[slot * count..(slot + 1) * count].copy_from_slice(fresh);
-        }
+        place(&mut products.kept, &stale, fresh, count);
         if changed {
             products.extra = extra.to_vec();
         }
         products
+    }
+
+    /// Brings the products of feature `t` up to date and keeps them, where [`BlockProducts::take`]
+    /// gives them away.
+    pub(super) fn renew(
+        &mut self,
+        against: Against<'_>,
+        clock: u64,
+        changed_at: impl Fn(usize) -> u64,
+        t: usize,
+        feature: &Feature<'_>,
+    ) {
+        let products = self.take(against, clock, changed_at, t, feature);
+        self.products[t] = Some(Products { computed_at: clock, ..products });
+    }
+
+    /// How many products of feature `t` with `slots` slots are missing or of before a change.
+    pub(super) fn stale(&self, t: usize, slots: usize, changed_at: impl Fn(usize) -> u64) -> usize {
+        let Some(own) = &self.products[t] else { return slots };
+        (0..slots).filter(|slot| changed_at(*slot) > own.computed_at).count()
+    }
+
+    /// Whether the products of a feature are computed at its turn; see `kept_by_row.rs`.
+    pub(super) fn at_its_turn(feature: &Feature<'_>) -> bool {
+        KeptByRow::suits(feature.column())
+    }
+
+    /// Makes room for the products of further features.
+    pub(super) fn extend(&mut self, features: usize) {
+        self.products.resize_with(features, || None);
     }
 
     /// Makes room for some features under every scale.
@@ -174,6 +246,44 @@ impl BlockProducts {
         let mut out = vec![0.0; columns.len() * vectors.len()];
         cross(columns, &vectors, &mut out);
         out
+    }
+}
+
+/// Products of a newcomer with few columns, under the sample weights.
+pub(super) fn few_products(
+    against: Against<'_>,
+    feature: &Feature<'_>,
+    columns: &[&Kept],
+) -> Vec<f64> {
+    if columns.is_empty() {
+        return Vec::new();
+    }
+    if let Some(counted) = Counted::new(against, feature) {
+        return counted.with(columns);
+    }
+    let mut spread = vec![0.0; against.frame.n()];
+    against.frame.spread(feature, None, &mut spread);
+    let views: Vec<Column<'_>> = columns.iter().map(|kept| kept.column()).collect();
+    let mut out = vec![0.0; columns.len()];
+    cross(&views, &[&spread], &mut out);
+    out
+}
+
+/// The products of a counted newcomer with these kept columns and the extra ones, the same under
+/// every scale.
+fn counted_of(against: Against<'_>, counted: &Counted<'_>, kept: &[&Kept]) -> Products {
+    let count = against.scales.len();
+    let each = |products: Vec<f64>| -> Vec<f64> {
+        products.iter().flat_map(|product| std::iter::repeat_n(*product, count)).collect()
+    };
+    let extra = against.extra.iter().map(|y| counted.with_vector(y)).collect();
+    Products::new(each(counted.with(kept)), each(extra))
+}
+
+/// Puts fresh products of some slots in their places.
+fn place(kept: &mut [f64], slots: &[usize], fresh: &[f64], count: usize) {
+    for (slot, fresh) in slots.iter().zip(fresh.chunks(count)) {
+        kept[slot * count..(slot + 1) * count].copy_from_slice(fresh);
     }
 }
 

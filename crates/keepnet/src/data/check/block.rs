@@ -7,9 +7,11 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::{CheckPolicy, Feature, Passed, check};
+use super::{CheckPolicy, Feature, check};
 use crate::data::block::{ColumnBlock, FeatureId, RawColumn};
 use crate::data::compact;
+use crate::data::name::Name;
+use crate::data::pool::Pool;
 use crate::data::target::Problem;
 use crate::error::Result;
 use crate::select::{Glances, Reason};
@@ -20,17 +22,22 @@ pub struct CheckedBlock<'a> {
     /// Features to offer, in arrival order.
     pub features: Vec<Feature<'a>>,
     /// Columns that were dropped, with their names and places in the scan.
-    pub dropped: Vec<(FeatureId, Cow<'a, str>, u64, Reason)>,
+    pub dropped: Vec<(FeatureId, Cow<'a, Name>, u64, Reason)>,
 }
 
 impl CheckedBlock<'_> {
-    /// The same features for another lane, which may pin, group and drop them on its own.
-    pub(crate) fn share(&self, glances: Option<&dyn Glances>) -> CheckedBlock<'_> {
+    /// The same features for another lane, which may pin, group and drop them on its own; columns
+    /// that it keeps go into the pool.
+    pub(crate) fn share<'s>(
+        &'s self,
+        glances: Option<&dyn Glances>,
+        pool: &'s Pool,
+    ) -> CheckedBlock<'s> {
         let dropped = self.dropped.iter();
         let mut out = CheckedBlock {
-            features: self.features.iter().map(Feature::share).collect(),
+            features: self.features.iter().map(|feature| feature.share(Some(pool))).collect(),
             dropped: dropped
-                .map(|(id, name, at, why)| (*id, (&**name).into(), *at, *why))
+                .map(|(id, name, at, why)| (*id, Cow::Borrowed(&**name), *at, *why))
                 .collect(),
         };
         if let Some(glances) = glances {
@@ -65,6 +72,9 @@ fn worth_threads(bytes: impl Iterator<Item = usize>) -> bool {
     rayon::current_num_threads() > 1 && bytes.map(|bytes| bytes + 256).sum::<usize>() > 1 << 18
 }
 
+/// Columns that a thread checks one after the other.
+const TOGETHER: usize = 4;
+
 /// What a method wants of the check.
 #[derive(Clone, Copy, Default)]
 pub struct Wants<'a> {
@@ -96,30 +106,31 @@ pub fn check_block_for<'a>(
     policy: &CheckPolicy,
     wants: Wants<'_>,
 ) -> Result<CheckedBlock<'a>> {
-    let one =
-        |(at, raw): (usize, &'a RawColumn)| check(raw, first + at as u64, problem, policy, wants);
-    let bytes = block.columns().iter().map(|raw| raw.data.bytes());
-    let mut out = CheckedBlock::default();
-    out.features.reserve(block.len());
-    let mut take = |at: usize, result: Result<Passed<'a>>| {
-        let raw = &block.columns()[at];
-        let passed = result?;
-        match passed.feature {
-            Ok(feature) => out.features.push(feature),
-            Err(reason) => {
-                out.dropped.push((raw.id, raw.name.as_str().into(), first + at as u64, reason))
-            }
+    let columns = block.columns();
+    let some = |from: usize, columns: &'a [RawColumn]| {
+        let mut out = CheckedBlock::default();
+        out.features.reserve(columns.len());
+        for (at, raw) in columns.iter().enumerate() {
+            check(raw, first + (from + at) as u64, problem, policy, wants, &mut out)?;
         }
-        out.features.extend(passed.indicator.map(|feature| *feature));
-        Ok(())
+        Ok(out)
     };
-    if worth_threads(bytes) {
-        let checked: Vec<_> = block.columns().par_iter().enumerate().map(one).collect();
-        checked.into_iter().enumerate().try_for_each(|(at, result)| take(at, result))?;
+    let mut out = if worth_threads(columns.iter().map(|raw| raw.data.bytes())) {
+        // A few at a time: columns are short or long as they come.
+        let parts = columns.par_chunks(TOGETHER).enumerate();
+        let parts: Vec<Result<CheckedBlock<'a>>> =
+            parts.map(|(at, columns)| some(at * TOGETHER, columns)).collect();
+        let mut all = CheckedBlock::default();
+        all.features.reserve(columns.len());
+        for part in parts {
+            let part = part?;
+            all.features.extend(part.features);
+            all.dropped.extend(part.dropped);
+        }
+        all
     } else {
-        let mut columns = block.columns().iter().enumerate();
-        columns.try_for_each(|(at, raw)| take(at, one((at, raw))))?;
-    }
+        some(0, columns)?
+    };
     if wants.compacts {
         out.compact();
     }

@@ -15,13 +15,7 @@ pub(super) fn repair(
     problem: &Problem,
     policy: &CheckPolicy,
 ) -> Result<Option<Reason>> {
-    let (mut missing, mut first) = (0u32, None);
-    feature.column().each(|i, x| {
-        if !x.is_finite() {
-            missing += 1;
-            first.get_or_insert(i);
-        }
-    });
+    let (missing, first) = absent(feature.column());
     let Some(first) = first else {
         return Err(Error::Data(format!(
             "feature {:?} has values too large to square; scale the column down",
@@ -40,17 +34,40 @@ pub(super) fn repair(
         Missing::Zero => 0.0,
         _ => finite_mean(feature.column(), problem.weight.as_deref()),
     };
-    feature.values = Cow::Owned(filled(feature.column(), fill));
+    feature.values = Cow::Owned(match feature.values.as_ref() {
+        ColumnData::Genotypes(x) => ColumnData::Genotypes(x.filled(fill)),
+        _ => filled(feature.column(), fill),
+    });
     let weights = problem.weight.as_deref();
     (feature.stats, _) = statistics(feature.column(), weights, problem.weight_sum());
     feature.stats.missing = missing;
     Ok(None)
 }
 
+/// How many values are missing, and the first row of them.
+fn absent(x: Column<'_>) -> (u32, Option<usize>) {
+    if let Column::Genotypes(x) = x {
+        let first = || (0..x.rows()).find(|row| x.levels()[usize::from(x.code(*row))].is_nan());
+        let missing = x.counts().missing as u32;
+        return (missing, (missing > 0).then(first).flatten());
+    }
+    let (mut missing, mut first) = (0u32, None);
+    x.each(|i, x| {
+        if !x.is_finite() {
+            missing += 1;
+            first.get_or_insert(i);
+        }
+    });
+    (missing, first)
+}
+
 /// The mean of the values that are there, zeros that are not stored among them; 0 of none.
 ///
 /// It is taken about one of the values, so that a column of one value is filled with that value.
 fn finite_mean(x: Column<'_>, weight: Option<&[f64]>) -> f64 {
+    if let (Column::Genotypes(x), None) = (x, weight) {
+        return x.counts().mean();
+    }
     let mut values = vec![0.0; x.rows()];
     x.fill(&mut values);
     let Some(about) = values.iter().copied().find(|x| x.is_finite()) else { return 0.0 };
@@ -112,7 +129,7 @@ pub(super) fn missing_indicator<'a>(
     let (stats, _) = statistics(bits.view(), problem.weight.as_deref(), problem.weight_sum());
     (stats.variance > 0.0).then(|| Feature {
         id: raw.id.indicator(),
-        name: format!("{}:missing", raw.name).into(),
+        name: Cow::Owned(format!("{}:missing", raw.name).into()),
         source: raw.source,
         arrival,
         pinned: false,
@@ -120,6 +137,7 @@ pub(super) fn missing_indicator<'a>(
         stats,
         glance: None,
         values: Cow::Owned(bits),
+        pool: None,
     })
 }
 
@@ -140,7 +158,7 @@ mod tests {
         let problem = Problem::regression(vec![1.0, 5.0, 1.5]);
         let checked = check_block(&block, 0, &problem, &policy).unwrap();
         assert_eq!(checked.dropped[0].3, Reason::Constant);
-        let names: Vec<_> = checked.features.iter().map(|f| f.name.as_ref()).collect();
+        let names: Vec<_> = checked.features.iter().map(|f| f.name.text()).collect();
         assert_eq!(names, ["x:missing"]);
     }
 }

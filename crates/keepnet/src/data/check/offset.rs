@@ -15,7 +15,7 @@
 //! Bits are left alone: their sums are exact, and `R^2` is below the number of rows.
 
 use super::ColumnStats;
-use crate::data::column::{Column, ColumnData};
+use crate::data::column::{Column, ColumnData, Whole};
 
 /// The square of the largest `|mean| / sd` of a column that is taken as it is.
 const FAR: f64 = 65_536.0;
@@ -50,7 +50,9 @@ pub(crate) fn shifted(
             x.fill(&mut values);
             let shift = nearest_to_mean(&values, weight, total)?;
             values.iter_mut().for_each(|x| *x -= shift);
-            (ColumnData::dense(values), shift)
+            // Integers less an integer are integers.
+            let whole = matches!(x, Column::Whole(_)).then(|| Whole::of(&values)).flatten();
+            (whole.map_or_else(|| ColumnData::dense(values), ColumnData::Whole), shift)
         }
     };
     let stats = ColumnStats { shift, ..two_passes(data.view(), weight, total) };

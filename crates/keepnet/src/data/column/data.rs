@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Column;
+use super::genotypes::GenotypeData;
+use super::whole::{NumberKind, Whole, WholeRef};
 
 /// Memory that a source shares with the engine instead of copying it.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
@@ -86,12 +88,71 @@ impl NumbersRef<'_> {
 }
 
 /// The entries of many sparse columns one after the other, that a source shares with the engine.
-#[derive(Debug)]
-pub struct SparseEntries {
-    /// Rows.
-    pub index: Vec<u32>,
-    /// Values.
-    pub value: Numbers,
+pub enum SparseEntries {
+    /// Rows and values of its own.
+    Owned {
+        /// Rows.
+        index: Vec<u32>,
+        /// Values.
+        value: Numbers,
+    },
+    /// Memory that someone else keeps alive; made by [`SparseEntries::lent`].
+    Lent(LentEntries),
+}
+
+/// Rows and values in memory that someone else keeps alive.
+pub struct LentEntries {
+    index: SharedBytes,
+    value: SharedBytes,
+    wide: bool,
+}
+
+impl SparseEntries {
+    /// Rows as `u32` and values as f32, or as f64 where `wide`, in memory that is never copied;
+    /// `None` where it is not aligned or the two are not of one length.
+    #[must_use]
+    pub fn lent(index: SharedBytes, value: SharedBytes, wide: bool) -> Option<Self> {
+        let lent = LentEntries { index, value, wide };
+        let rows = bytemuck::try_cast_slice::<u8, u32>((*lent.index).as_ref()).ok()?.len();
+        let values = match wide {
+            true => bytemuck::try_cast_slice::<u8, f64>((*lent.value).as_ref()).ok()?.len(),
+            false => bytemuck::try_cast_slice::<u8, f32>((*lent.value).as_ref()).ok()?.len(),
+        };
+        (rows == values).then_some(Self::Lent(lent))
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Owned { index, .. } => index.len(),
+            Self::Lent(lent) => (*lent.index).as_ref().len() / size_of::<u32>(),
+        }
+    }
+
+    /// Whether there is no entry.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Rows and values of some entries.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, range: Range<usize>) -> (&[u32], NumbersRef<'_>) {
+        match self {
+            Self::Owned { index, value } => (&index[range.clone()], value.slice(range)),
+            Self::Lent(LentEntries { index, value, wide }) => {
+                let index = &bytemuck::cast_slice((**index).as_ref())[range.clone()];
+                let value = (**value).as_ref();
+                let value = match wide {
+                    true => NumbersRef::F64(&bytemuck::cast_slice(value)[range]),
+                    false => NumbersRef::F32(&bytemuck::cast_slice(value)[range]),
+                };
+                (index, value)
+            }
+        }
+    }
 }
 
 /// A column that owns its values, or shares them with the source they came from.
@@ -99,6 +160,8 @@ pub struct SparseEntries {
 pub enum ColumnData {
     /// A value a row.
     Dense(Numbers),
+    /// An integer a row.
+    Whole(Whole),
     /// A value a row, in memory that the source keeps alive.
     Shared {
         /// The memory; `start` is aligned for the element type.
@@ -107,8 +170,8 @@ pub enum ColumnData {
         start: usize,
         /// Number of values.
         rows: usize,
-        /// Whether values are f64 and not f32.
-        wide: bool,
+        /// The type of the values.
+        kind: NumberKind,
     },
     /// Rows that are not zero, ascending, and their values.
     Sparse {
@@ -142,6 +205,8 @@ pub enum ColumnData {
         /// The value of each code.
         levels: Vec<f64>,
     },
+    /// Two bits a row.
+    Genotypes(GenotypeData),
 }
 
 impl ColumnData {
@@ -149,6 +214,17 @@ impl ColumnData {
     #[must_use]
     pub fn dense(values: Vec<f64>) -> Self {
         Self::Dense(Numbers::narrow(values))
+    }
+
+    /// A dense column of integers in the narrowest type where all the numbers are such, and of the
+    /// numbers as they are elsewhere, as where one is missing.
+    #[must_use]
+    pub fn integers(values: Numbers) -> Self {
+        let whole = match &values {
+            Numbers::F32(v) => Whole::of(v),
+            Numbers::F64(v) => Whole::of(v),
+        };
+        whole.map_or(Self::Dense(values), Self::Whole)
     }
 
     /// A dense f32 column.
@@ -159,29 +235,25 @@ impl ColumnData {
 
     /// The borrowed view that operations work on.
     #[must_use]
+    #[inline]
     pub fn view(&self) -> Column<'_> {
         match self {
             Self::Dense(Numbers::F32(v)) => Column::F32(v),
             Self::Dense(Numbers::F64(v)) => Column::F64(v),
-            Self::Shared { bytes, start, rows, wide } => {
-                let width = if *wide { 8 } else { 4 };
-                let bytes = &(**bytes).as_ref()[*start..start + rows * width];
-                if *wide {
-                    Column::F64(bytemuck::cast_slice(bytes))
-                } else {
-                    Column::F32(bytemuck::cast_slice(bytes))
-                }
+            Self::Whole(v) => Column::Whole(v.view()),
+            Self::Shared { bytes, start, rows, kind } => {
+                shared(&(**bytes).as_ref()[*start..start + rows * kind.size()], *kind)
             }
             Self::Sparse { rows, index, value } => {
                 Column::Sparse { rows: *rows, index, value: value.slice(0..index.len()) }
             }
-            Self::SharedSparse { rows, entries, range } => Column::Sparse {
-                rows: *rows,
-                index: &entries.index[range.clone()],
-                value: entries.value.slice(range.clone()),
-            },
+            Self::SharedSparse { rows, entries, range } => {
+                let (index, value) = entries.get(range.clone());
+                Column::Sparse { rows: *rows, index, value }
+            }
             Self::Bits { rows, words } => Column::Bits { rows: *rows, words },
             Self::Codes { codes, levels } => Column::Codes { codes, levels },
+            Self::Genotypes(x) => Column::Genotypes(x.view()),
         }
     }
 
@@ -201,7 +273,10 @@ impl ColumnData {
             Self::Codes { codes, levels } => {
                 codes.iter().all(|code| usize::from(*code) < levels.len())
             }
-            Self::Dense(_) | Self::Shared { .. } | Self::SharedSparse { .. } => true,
+            Self::Genotypes(x) => x.sound(),
+            Self::Dense(_) | Self::Whole(_) | Self::Shared { .. } | Self::SharedSparse { .. } => {
+                true
+            }
         }
     }
 
@@ -214,7 +289,8 @@ impl ColumnData {
             Column::F64(v)
             | Column::Sparse { value: NumbersRef::F64(v), .. }
             | Column::Codes { levels: v, .. } => v.iter().all(|v| v.is_finite()),
-            Column::Bits { .. } => true,
+            Column::Genotypes(x) => x.missing().is_finite() || x.counts().missing == 0,
+            Column::Bits { .. } | Column::Whole(_) => true,
         }
     }
 
@@ -222,6 +298,20 @@ impl ColumnData {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.view().bytes()
+    }
+}
+
+/// Values in the memory of a source.
+fn shared(bytes: &[u8], kind: NumberKind) -> Column<'_> {
+    use bytemuck::cast_slice;
+    match kind {
+        NumberKind::F32 => Column::F32(cast_slice(bytes)),
+        NumberKind::F64 => Column::F64(cast_slice(bytes)),
+        NumberKind::U8 => Column::Whole(WholeRef::U8(bytes)),
+        NumberKind::I8 => Column::Whole(WholeRef::I8(cast_slice(bytes))),
+        NumberKind::U16 => Column::Whole(WholeRef::U16(cast_slice(bytes))),
+        NumberKind::I16 => Column::Whole(WholeRef::I16(cast_slice(bytes))),
+        NumberKind::I32 => Column::Whole(WholeRef::I32(cast_slice(bytes))),
     }
 }
 
@@ -238,15 +328,19 @@ enum Stored {
     Sparse { rows: usize, index: Vec<u32>, value: Numbers },
     Bits { rows: usize, words: Vec<u64> },
     Codes { codes: Vec<u8>, levels: Vec<f64> },
+    Whole(Whole),
+    Genotypes((usize, Vec<u8>, f64)),
 }
 
 impl Serialize for ColumnData {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.view().to_data() {
             Self::Dense(v) => Stored::Dense(v),
+            Self::Whole(v) => Stored::Whole(v),
             Self::Sparse { rows, index, value } => Stored::Sparse { rows, index, value },
             Self::Bits { rows, words } => Stored::Bits { rows, words },
             Self::Codes { codes, levels } => Stored::Codes { codes, levels },
+            Self::Genotypes(x) => Stored::Genotypes(x.into_parts()),
             Self::Shared { .. } | Self::SharedSparse { .. } => {
                 unreachable!("to_data copies shared values")
             }
@@ -259,6 +353,7 @@ impl<'de> Deserialize<'de> for ColumnData {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match Stored::deserialize(deserializer)? {
             Stored::Dense(v) => Self::Dense(v),
+            Stored::Whole(v) => Self::Whole(v),
             Stored::Sparse { rows, index, value } => {
                 if index.len() != value.len() {
                     return Err(serde::de::Error::custom("sparse column with uneven halves"));
@@ -267,6 +362,7 @@ impl<'de> Deserialize<'de> for ColumnData {
             }
             Stored::Bits { rows, words } => Self::Bits { rows, words },
             Stored::Codes { codes, levels } => Self::Codes { codes, levels },
+            Stored::Genotypes(parts) => Self::Genotypes(GenotypeData::from_parts(parts)),
         })
     }
 }

@@ -1,128 +1,143 @@
 //! Several columns at once: their products with several vectors, and their sum.
 //!
-//! Twelve products are summed in registers at a time: `12 / G` columns by `G` vectors, each in one
-//! vector of four lanes. A unit with sixteen registers then has four left for the values, and
-//! twelve sums at once hide the latency of a multiply-add. (With three vectors it is nine products,
-//! as four columns by three vectors would need one register too many.) A product has the same
-//! digits whatever other products share its pass. It may be split over several calls if each call
-//! but the last has a multiple of four rows.
+//! A tile of `J` columns by `G` vectors is summed in registers, one vector of eight lanes a product.
+//! With AVX-512 up to 24 sums fit beside the values, with AVX2 six, and either hides the latency of
+//! a multiply-add. A product has the same digits whatever other products share its pass, so the
+//! shape of a tile does not show. A product may be split over several calls if each call but the
+//! last has a multiple of eight rows.
 
-use crate::numeric::simd::{Element, Vector, on_best};
-
-/// Vectors taken together at most.
-const VECTORS: usize = 4;
+use crate::numeric::simd::{self, Element, LANES, Vector, on_best};
 
 /// The running sum of one product among several.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Lanes([f64; 4]);
+pub struct Lanes([f64; LANES]);
 
 impl Lanes {
     /// The product.
     #[must_use]
     pub fn sum(&self) -> f64 {
-        let [a, b, c, d] = self.0;
-        (a + c) + (b + d)
+        simd::fold(self.0)
     }
 }
 
 /// Adds `sum_i x[j]_i v[g]_i` to `lanes[j * v.len() + g]`.
 pub fn add_products<T: Element>(x: &[&[T]], v: &[&[f64]], lanes: &mut [Lanes]) {
-    for (at, part) in v.chunks(VECTORS).enumerate() {
-        let lanes = &mut lanes[at * VECTORS..];
-        match *part {
-            [a] => strips::<T, 12, 1>(x, [a], lanes, v.len()),
-            [a, b] => strips::<T, 6, 2>(x, [a, b], lanes, v.len()),
-            [a, b, c] => strips::<T, 3, 3>(x, [a, b, c], lanes, v.len()),
-            [a, b, c, d] => strips::<T, 3, 4>(x, [a, b, c, d], lanes, v.len()),
-            _ => {}
-        }
+    on_best!(s => products(s, x, v, lanes));
+}
+
+#[inline(always)]
+fn products<V: Vector, T: Element>(s: V, x: &[&[T]], v: &[&[f64]], lanes: &mut [Lanes]) {
+    let stride = v.len();
+    let (mut rest, mut at) = (v, 0);
+    while !rest.is_empty() {
+        let lanes = &mut lanes[at..];
+        let taken = if V::MANY {
+            match *rest {
+                [a] => strips::<V, T, 12, 1>(s, x, [a], lanes, stride),
+                [a, b] => strips::<V, T, 12, 2>(s, x, [a, b], lanes, stride),
+                [a, b, c] => strips::<V, T, 8, 3>(s, x, [a, b, c], lanes, stride),
+                [a, b, c, d, ..] => strips::<V, T, 6, 4>(s, x, [a, b, c, d], lanes, stride),
+                [] => break,
+            }
+        } else {
+            match *rest {
+                [a] => strips::<V, T, 6, 1>(s, x, [a], lanes, stride),
+                [a, b, ..] => strips::<V, T, 3, 2>(s, x, [a, b], lanes, stride),
+                [] => break,
+            }
+        };
+        (rest, at) = (&rest[taken..], at + taken);
     }
 }
 
-fn strips<T: Element, const J: usize, const G: usize>(
+/// All columns by `G` vectors; `G`.
+#[inline(always)]
+fn strips<V: Vector, T: Element, const J: usize, const G: usize>(
+    s: V,
     x: &[&[T]],
     v: [&[f64]; G],
     lanes: &mut [Lanes],
     stride: usize,
-) {
+) -> usize {
     let (whole, rest) = x.as_chunks::<J>();
     let (threes, ones) = rest.as_chunks::<3>();
     let mut at = 0;
     for x in whole {
-        strip(*x, v, &mut lanes[at * stride..], stride);
+        strip(s, *x, v, &mut lanes[at * stride..], stride);
         at += J;
     }
     for x in threes {
-        strip(*x, v, &mut lanes[at * stride..], stride);
+        strip(s, *x, v, &mut lanes[at * stride..], stride);
         at += 3;
     }
     for x in ones {
-        strip([*x], v, &mut lanes[at * stride..], stride);
+        strip(s, [*x], v, &mut lanes[at * stride..], stride);
         at += 1;
     }
+    G
 }
 
 /// `J` columns by `G` vectors.
-fn strip<T: Element, const J: usize, const G: usize>(
+#[inline(always)]
+fn strip<V: Vector, T: Element, const J: usize, const G: usize>(
+    s: V,
     x: [&[T]; J],
     v: [&[f64]; G],
     lanes: &mut [Lanes],
     stride: usize,
 ) {
-    on_best!(s => {
-        let rows = x[0].len();
-        let count = rows / 4;
-        // Loops instead of closures: a closure that is not inlined would lose the vector unit.
-        let mut xs: [&[[T; 4]]; J] = [&[]; J];
-        for j in 0..J {
-            xs[j] = &x[j].as_chunks::<4>().0[..count];
-        }
-        let mut vs: [&[[f64; 4]]; G] = [&[]; G];
+    let rows = x[0].len();
+    let count = rows / LANES;
+    // Loops instead of closures: a closure that is not inlined would lose the vector unit.
+    let mut xs: [&[[T; LANES]]; J] = [&[]; J];
+    for j in 0..J {
+        xs[j] = &x[j].as_chunks::<LANES>().0[..count];
+    }
+    let mut vs: [&[[f64; LANES]]; G] = [&[]; G];
+    for g in 0..G {
+        vs[g] = &v[g].as_chunks::<LANES>().0[..count];
+    }
+    let mut sums = [[s.splat(0.0); G]; J];
+    for j in 0..J {
         for g in 0..G {
-            vs[g] = &v[g].as_chunks::<4>().0[..count];
+            sums[j][g] = s.load64(&lanes[j * stride + g].0);
         }
-        let mut sums = [[s.splat(0.0); G]; J];
-        for j in 0..J {
+    }
+    for i in 0..count {
+        // The shorter side stays in registers while the longer one streams.
+        if J < G {
+            let mut a = [s.splat(0.0); J];
+            for j in 0..J {
+                a[j] = T::load(s, &xs[j][i]);
+            }
             for g in 0..G {
-                sums[j][g] = s.load64(&lanes[j * stride + g].0);
-            }
-        }
-        for i in 0..count {
-            // The shorter side stays in registers while the longer one streams.
-            if J < G {
-                let mut a = [s.splat(0.0); J];
+                let b = s.load64(&vs[g][i]);
                 for j in 0..J {
-                    a[j] = T::load(s, &xs[j][i]);
-                }
-                for g in 0..G {
-                    let b = s.load64(&vs[g][i]);
-                    for j in 0..J {
-                        sums[j][g] = s.fma(a[j], b, sums[j][g]);
-                    }
-                }
-            } else {
-                let mut b = [s.splat(0.0); G];
-                for g in 0..G {
-                    b[g] = s.load64(&vs[g][i]);
-                }
-                for j in 0..J {
-                    let a = T::load(s, &xs[j][i]);
-                    for g in 0..G {
-                        sums[j][g] = s.fma(a, b[g], sums[j][g]);
-                    }
+                    sums[j][g] = s.fma(a[j], b, sums[j][g]);
                 }
             }
-        }
-        for j in 0..J {
+        } else {
+            let mut b = [s.splat(0.0); G];
             for g in 0..G {
-                let lane = &mut lanes[j * stride + g].0;
-                *lane = s.store(sums[j][g]);
-                for (at, i) in (4 * count..rows).enumerate() {
-                    lane[at] = x[j][i].wide().mul_add(v[g][i], lane[at]);
+                b[g] = s.load64(&vs[g][i]);
+            }
+            for j in 0..J {
+                let a = T::load(s, &xs[j][i]);
+                for g in 0..G {
+                    sums[j][g] = s.fma(a, b[g], sums[j][g]);
                 }
             }
         }
-    });
+    }
+    for j in 0..J {
+        for g in 0..G {
+            let lane = &mut lanes[j * stride + g].0;
+            *lane = s.store(sums[j][g]);
+            for (at, i) in (LANES * count..rows).enumerate() {
+                lane[at] = x[j][i].wide().mul_add(v[g][i], lane[at]);
+            }
+        }
+    }
 }
 
 /// `v_i += sum of w[j] x[j]_i`, added in their order.
@@ -143,26 +158,24 @@ pub fn add_combination<T: Element>(w: &[f64], x: &[&[T]], v: &mut [f64]) {
 /// `v_i += sum of w[j] x[j]_i`, `J` columns a pass over `v`.
 fn add_scaled<T: Element, const J: usize>(w: [f64; J], x: [&[T]; J], v: &mut [f64]) {
     on_best!(s => {
-        let (rows, count) = (v.len(), v.len() / 8);
-        let mut xs: [&[[[T; 4]; 2]]; J] = [&[]; J];
+        let (rows, count) = (v.len(), v.len() / LANES);
+        let mut xs: [&[[T; LANES]]; J] = [&[]; J];
         for j in 0..J {
-            xs[j] = &x[j].as_chunks::<4>().0.as_chunks::<2>().0[..count];
+            xs[j] = &x[j].as_chunks::<LANES>().0[..count];
         }
         let mut ws = [s.splat(0.0); J];
         for j in 0..J {
             ws[j] = s.splat(w[j]);
         }
-        let vs = &mut v.as_chunks_mut::<4>().0.as_chunks_mut::<2>().0[..count];
+        let vs = &mut v.as_chunks_mut::<LANES>().0[..count];
         for i in 0..count {
-            let mut sums = [s.load64(&vs[i][0]), s.load64(&vs[i][1])];
+            let mut sum = s.load64(&vs[i]);
             for j in 0..J {
-                for c in 0..2 {
-                    sums[c] = s.fma(ws[j], T::load(s, &xs[j][i][c]), sums[c]);
-                }
+                sum = s.fma(ws[j], T::load(s, &xs[j][i]), sum);
             }
-            vs[i] = [s.store(sums[0]), s.store(sums[1])];
+            vs[i] = s.store(sum);
         }
-        for i in 8 * count..rows {
+        for i in LANES * count..rows {
             for j in 0..J {
                 v[i] = w[j].mul_add(x[j][i].wide(), v[i]);
             }
@@ -188,7 +201,7 @@ mod tests {
 
     #[test]
     fn products_have_their_digits_whatever_shares_the_pass() {
-        for n in [1, 3, 4, 43, 1000] {
+        for n in [1, 3, 8, 43, 1000] {
             let value = |j: usize, i: usize| ((i * (j + 3)) % 17) as f64 / 7.0 - 1.1;
             let columns: Vec<Vec<f64>> =
                 (0..29).map(|j| (0..n).map(|i| value(j, i)).collect()).collect();
