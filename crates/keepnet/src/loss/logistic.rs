@@ -101,6 +101,107 @@ impl Loss for Logistic {
             scale_by(out, v);
         }
     }
+
+    /// In vectors. With weights a logarithm is taken for each row, since a product would lose them.
+    fn along(
+        &self,
+        t: f64,
+        x: &[f64],
+        u: &[f64],
+        y: &[f64],
+        weight: Option<&[f64]>,
+    ) -> (f64, f64, f64) {
+        let mut sums = (0.0, 0.0, 0.0);
+        for from in (0..x.len()).step_by(LANES * FACTORS) {
+            let rows = from..x.len().min(from + LANES * FACTORS);
+            let (x, u, y) = (&x[rows.clone()], &u[rows.clone()], &y[rows.clone()]);
+            let part = match weight {
+                None => chunk_along(t, x, u, y),
+                Some(v) => weighted_chunk_along(t, x, u, y, &v[rows]),
+            };
+            sums = (sums.0 + part.0, sums.1 + part.1, sums.2 + part.2);
+        }
+        sums
+    }
+}
+
+/// [`Loss::along`] of at most `LANES * FACTORS` rows.
+fn chunk_along(t: f64, x: &[f64], u: &[f64], y: &[f64]) -> (f64, f64, f64) {
+    on_best!(_s => {
+        // A local of the loop, so that the sums stay in registers.
+        let mut lanes = Along::default();
+        let ((xs, x_tail), (us, u_tail)) = (x.as_chunks::<LANES>(), u.as_chunks::<LANES>());
+        let (ys, y_tail) = y.as_chunks::<LANES>();
+        for ((x, u), y) in xs.iter().zip(us).zip(ys) {
+            for l in 0..LANES {
+                lanes.add(l, t, x[l], u[l], y[l]);
+            }
+        }
+        for (l, ((x, u), y)) in x_tail.iter().zip(u_tail).zip(y_tail).enumerate() {
+            lanes.add(l, t, *x, *u, *y);
+        }
+        lanes.sums()
+    })
+}
+
+/// [`chunk_along`] with sample weights.
+fn weighted_chunk_along(t: f64, x: &[f64], u: &[f64], y: &[f64], v: &[f64]) -> (f64, f64, f64) {
+    on_best!(_s => {
+        let mut lanes = Along::default();
+        for (i, (((x, u), y), v)) in x.iter().zip(u).zip(y).zip(v).enumerate() {
+            lanes.add_weighted(i % LANES, t, *x, *u, *y, *v);
+        }
+        lanes.sums()
+    })
+}
+
+/// Sums of the loss along a column, side by side.
+struct Along {
+    linear: [f64; LANES],
+    product: [f64; LANES],
+    slope: [f64; LANES],
+    curve: [f64; LANES],
+}
+
+impl Default for Along {
+    #[inline(always)]
+    fn default() -> Self {
+        let zeros = [0.0; LANES];
+        Self { linear: zeros, product: [1.0; LANES], slope: zeros, curve: zeros }
+    }
+}
+
+impl Along {
+    #[inline(always)]
+    fn add(&mut self, l: usize, t: f64, x: f64, u: f64, y: f64) {
+        let m = t.mul_add(x, u) * y;
+        let e = exp_down(-m.abs());
+        let small = e / (1.0 + e);
+        self.linear[l] += if m < 0.0 { -m } else { 0.0 };
+        self.product[l] *= 1.0 + e;
+        self.slope[l] += slope(y, m, small) * x;
+        self.curve[l] += small * (1.0 - small) * x * x;
+    }
+
+    #[inline(always)]
+    fn add_weighted(&mut self, l: usize, t: f64, x: f64, u: f64, y: f64, v: f64) {
+        let m = t.mul_add(x, u) * y;
+        let e = exp_down(-m.abs());
+        let small = e / (1.0 + e);
+        self.linear[l] += v * ((if m < 0.0 { -m } else { 0.0 }) + e.ln_1p());
+        self.slope[l] += v * slope(y, m, small) * x;
+        self.curve[l] += v * small * (1.0 - small) * x * x;
+    }
+
+    #[inline(always)]
+    fn sums(&self) -> (f64, f64, f64) {
+        let mut sums = (0.0, 0.0, 0.0);
+        for l in 0..LANES {
+            let value = self.linear[l] + self.product[l].ln();
+            sums = (sums.0 + value, sums.1 + self.slope[l], sums.2 + self.curve[l]);
+        }
+        sums
+    }
 }
 
 #[cfg(test)]

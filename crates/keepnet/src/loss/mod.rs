@@ -45,6 +45,25 @@ pub trait Loss: Send + Sync {
 
     /// `out_i = v_i l''(u_i, y_i)`.
     fn curvatures(&self, u: &[f64], y: &[f64], weight: Option<&[f64]>, out: &mut [f64]);
+
+    /// `sum v_i l`, `sum v_i l' x_i` and `sum v_i l'' x_i^2` at the margins `u_i + t x_i`: the loss
+    /// along one column.
+    fn along(
+        &self,
+        t: f64,
+        x: &[f64],
+        u: &[f64],
+        y: &[f64],
+        weight: Option<&[f64]>,
+    ) -> (f64, f64, f64) {
+        let mut sums = (0.0, 0.0, 0.0);
+        for (i, ((x, u), y)) in x.iter().zip(u).zip(y).enumerate() {
+            let v = weight.map_or(1.0, |v| v[i]);
+            let (value, slope, curve) = self.at(u + t * x, *y);
+            sums = (sums.0 + v * value, sums.1 + v * slope * x, sums.2 + v * curve * x * x);
+        }
+        sums
+    }
 }
 
 /// The three loops over slices, from one function of `(self, u, y)` for each. Only the number
@@ -206,6 +225,41 @@ mod tests {
         assert_eq!(out, [-1.5, 1.5]);
         SquaredHinge.curvatures(&u, &y, Some(&v), &mut out);
         assert_eq!(out, [3.0, 0.5]);
+    }
+
+    /// Every loss along a column against its rows one by one, over several chunks and a tail.
+    #[test]
+    fn the_loss_along_a_column_is_the_sum_of_its_rows() {
+        let n = 9_001;
+        let value = |i: usize, a: usize, m: usize| (i * a % m) as f64 / m as f64 - 0.4;
+        let u: Vec<f64> = (0..n).map(|i| 12.0 * value(i, 17, 101)).collect();
+        let x: Vec<f64> = (0..n).map(|i| 3.0 * value(i, 29, 103)).collect();
+        let y: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let v: Vec<f64> = (0..n).map(|i| 1.0 + value(i, 7, 11)).collect();
+        for kind in LossKind::ALL {
+            let target = match kind.task() {
+                Some(Task::Classification) => crate::data::target::Problem::binary(&[-1.0, 1.0]),
+                _ => crate::data::target::Problem::regression(vec![-1.0, 1.0]),
+            };
+            let loss = kind.make(&target.target, Some(0.3)).unwrap();
+            for weight in [None, Some(v.as_slice())] {
+                for t in [0.0, -0.7, 40.0] {
+                    let mut want = [0.0; 3];
+                    for i in 0..n {
+                        let (value, slope, curve) = loss.at(u[i] + t * x[i], y[i]);
+                        let v = weight.map_or(1.0, |v| v[i]);
+                        want[0] += v * value;
+                        want[1] += v * slope * x[i];
+                        want[2] += v * curve * x[i] * x[i];
+                    }
+                    let got = loss.along(t, &x, &u, &y, weight);
+                    for (got, want) in [got.0, got.1, got.2].iter().zip(want) {
+                        let near = (got - want).abs() < 1e-11 * (1.0 + want.abs());
+                        assert!(near, "{kind:?} {t}: {got} {want}");
+                    }
+                }
+            }
+        }
     }
 
     /// Rows of a small table often end exactly at the edge; the last digit must not matter.

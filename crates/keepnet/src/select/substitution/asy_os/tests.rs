@@ -137,7 +137,12 @@ fn a_worker_that_panics_ends_the_run_with_its_reason() {
     let mut block = ColumnBlock::new(60);
     for (j, x) in x.iter().enumerate() {
         let (id, name) = (FeatureId::new(j as u64), format!("f{j}"));
-        block.push(RawColumn { id, name, source: 0, data: ColumnData::dense(x.clone()) });
+        block.push(RawColumn {
+            id,
+            name: name.into(),
+            source: 0,
+            data: ColumnData::dense(x.clone()),
+        });
     }
     let checked = check_block(&block, 0, &problem, &CheckPolicy::default()).unwrap();
     pool.offer(&checked.features).unwrap();
@@ -208,7 +213,12 @@ fn a_state_of_another_team_is_refused() {
         let mut block = ColumnBlock::new(80);
         for (j, x) in x.iter().enumerate() {
             let (id, name) = (FeatureId::new(j as u64), format!("f{j}"));
-            block.push(RawColumn { id, name, source: 0, data: ColumnData::dense(x.clone()) });
+            block.push(RawColumn {
+                id,
+                name: name.into(),
+                source: 0,
+                data: ColumnData::dense(x.clone()),
+            });
         }
         let checked = check_block(&block, 0, &problem, &CheckPolicy::default()).unwrap();
         selector.offer_block(&checked, &mut Vec::new()).unwrap();

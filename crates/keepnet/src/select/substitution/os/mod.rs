@@ -130,7 +130,7 @@ impl Os {
         // A covariate is treated as a pinned feature that arrives before all others.
         let raw = crate::data::block::RawColumn {
             id: FeatureId::default(),
-            name: covariate.name.clone(),
+            name: covariate.name.clone().into(),
             source: 0,
             data: data.clone(),
         };
@@ -227,6 +227,7 @@ impl ColumnSelector for Os {
             fitted::selection(&self.model.frame, &self.model.kept, &model, &self.model.outputs)?;
         selection.method = INFO.name;
         selection.substitutions = self.substitutions;
+        selection.objective = Some(self.evaluator.loss(&self.model));
         selection.params = self.params.values(self.model.outputs.kind);
         if self.diverged() {
             selection.warnings.push(DIVERGED.into());

@@ -5,6 +5,7 @@ use crate::data::target::{Problem, Task};
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
 use crate::numeric::inner_product::Frame;
+use crate::registry::effect::without_effect;
 use crate::registry::setting::{Bounds, Given};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
@@ -73,9 +74,13 @@ impl OsParams {
 
     /// The settings that a user gave, the defaults for the rest.
     pub fn from_spec(spec: &MethodSpec) -> Result<Self> {
+        let eta = Eta::of(spec)?;
+        if eta == Eta::Auto && spec.settings.contains_key(M.name) {
+            return Err(without_effect(M.name, "`eta` as a number or c/L with it"));
+        }
         Ok(Self {
             k: spec.need_k()?,
-            eta: Eta::of(spec)?,
+            eta,
             m: spec.number(&M)?,
             tolerance: spec.number(&TOLERANCE)?,
             loss: spec.loss,
@@ -137,7 +142,7 @@ const M: Setting = Setting::number(
     "m",
     Bounds::at_least(1.0),
     1.0,
-    "the kept set steps by eta / m; with eta=auto it is not used",
+    "the kept set steps by eta / m; for an eta that is not auto",
 );
 const TOLERANCE: Setting = Setting::number(
     "tolerance",

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::Core;
+use super::{Candidate, Core};
 use crate::data::check::Feature;
 use crate::error::Result;
 use crate::numeric::inner_product::Frame;
@@ -34,7 +34,9 @@ pub(super) fn offer_block(
         }
         ahead.reach(core, features, t);
         let mut marginal = ahead.marginals[t].1.take().expect("reach computed it");
-        let weak = core.rejects(&marginal) || !core.confirms(&features[t], &mut marginal);
+        let weak = core.rejects(&marginal)
+            || !core.confirms(&features[t], &mut marginal)
+            || !core.passes_near(&features[t], &marginal);
         if weak && !features[t].pinned {
             let mut outcome = Outcome::dropped(Reason::Weak);
             outcome.marginal = Some(0.5 * marginal.gain());
@@ -44,9 +46,18 @@ pub(super) fn offer_block(
         let (scales, extra) = (core.scales(), core.targets());
         let against = Against { frame, kept: core.kept(), scales: &scales, extra: &extra };
         if !products.has(t, &features[t]) {
-            let group = promising(core, features, &ahead, products, t);
+            // A feature between those that were foreseen comes alone, so that they stay foreseen.
+            let group = match core.foreseen() || core.one_by_one() {
+                true => vec![t],
+                false => promising(core, features, &mut ahead, products, t),
+            };
             products.fill(against, core.clock(), features, &group);
+            if core.foresees() && group.len() > 1 {
+                foresee(core, products, frame, features, &group);
+            }
         }
+        let (scales, extra) = (core.scales(), core.targets());
+        let against = Against { frame, kept: core.kept(), scales: &scales, extra: &extra };
         let own =
             products.take(against, core.clock(), |slot| core.changed_at(slot), t, &features[t]);
         let mut outcome = core.full_test(&features[t], &marginal, &own)?;
@@ -70,6 +81,13 @@ impl Ahead {
             None => (0, None),
         });
         Self { version: core.version(), width: AHEAD.0, marginals: marginals.collect() }
+    }
+
+    /// Brings one marginal up to date.
+    fn renew(&mut self, core: &dyn Core, features: &[Feature<'_>], t: usize) {
+        if self.marginals[t].0 != core.version() || self.marginals[t].1.is_none() {
+            self.marginals[t] = (core.version(), Some(core.marginal(&features[t], None)));
+        }
     }
 
     fn reach(&mut self, core: &dyn Core, features: &[Feature<'_>], t: usize) {
@@ -100,14 +118,39 @@ impl Ahead {
 fn promising(
     core: &dyn Core,
     features: &[Feature<'_>],
-    ahead: &Ahead,
+    ahead: &mut Ahead,
     products: &BlockProducts,
     t: usize,
 ) -> Vec<usize> {
+    let renew = core.foresees();
     let later = (t + 1..features.len()).filter(|i| {
-        !products.has(*i, &features[*i])
-            && ahead.marginals[*i].1.as_ref().is_some_and(|m| !core.rejects(m))
-            && core.kept().slot(features[*i].id).is_none()
+        if products.has(*i, &features[*i]) || core.kept().slot(features[*i].id).is_some() {
+            return false;
+        }
+        if renew {
+            ahead.renew(core, features, *i);
+        }
+        ahead.marginals[*i].1.as_ref().is_some_and(|m| !core.rejects(m))
     });
     std::iter::once(t).chain(later.take(GROUP - 1)).collect()
+}
+
+/// Tells the core of the newcomers whose products were just computed.
+fn foresee(
+    core: &mut dyn Core,
+    products: &BlockProducts,
+    frame: &Frame,
+    features: &[Feature<'_>],
+    group: &[usize],
+) {
+    let (scales, extra) = (core.scales(), core.targets());
+    let against = Against { frame, kept: core.kept(), scales: &scales, extra: &extra };
+    let among = products.among(against, features, group);
+    let candidates: Vec<Candidate<'_, '_>> = (0..group.len())
+        .filter_map(|g| {
+            let (t, earlier) = (group[g], &among[g * group.len()..g * group.len() + g]);
+            Some(Candidate { feature: &features[t], products: products.get(t)?, earlier })
+        })
+        .collect();
+    core.foresee(&candidates);
 }

@@ -7,8 +7,11 @@
 //! of a sparse column, only the column's mean moves these rows; for them the quadratic model is
 //! exact enough. The common value need not be 0: a shift of the column changes nothing.
 
+use std::borrow::Cow;
+
 use crate::data::column::Column;
 use crate::loss::Loss;
+use crate::numeric::kernel::{Element, widen};
 
 /// Share of the modelled fall of the loss at which the quadratic model is confirmed.
 const CONFIRMED: f64 = 0.9;
@@ -37,7 +40,10 @@ pub(super) struct OutputState<'a> {
 pub(super) struct LossLine<'a> {
     loss: &'a dyn Loss,
     /// Centred value, margin, target and sample weight of the rows that are evaluated exactly.
-    rows: Vec<(f64, f64, f64, f64)>,
+    x: Vec<f64>,
+    u: Cow<'a, [f64]>,
+    y: Cow<'a, [f64]>,
+    weight: Option<Cow<'a, [f64]>>,
     /// Centred value of the other rows, and the sums of their slopes and curvatures.
     common: f64,
     off_g: f64,
@@ -49,6 +55,14 @@ pub(super) struct LossLine<'a> {
 /// The value of nearly all rows, where there is one: the majority vote of Boyer and Moore by sample
 /// weight, then a count. Rows that the column does not store are zeros.
 fn common(state: &OutputState<'_>, x: Column<'_>) -> Option<f64> {
+    let varied = match x {
+        Column::F32(x) => varied(state, x),
+        Column::F64(x) => varied(state, x),
+        _ => false,
+    };
+    if varied {
+        return None;
+    }
     let weight = |i: usize| state.weight.map_or(1.0, |v| v[i]);
     let mut stored = 0.0;
     x.each(|i, _| stored += weight(i));
@@ -70,53 +84,105 @@ fn common(state: &OutputState<'_>, x: Column<'_>) -> Option<f64> {
     modelled.then_some(value)
 }
 
+/// Whether neighbours differ so often that no value can have nearly all rows: of two that differ,
+/// one is not the common value. Most dense columns show it in their first rows.
+fn varied<T: Element>(state: &OutputState<'_>, x: &[T]) -> bool {
+    let most = (1.0 - COMMON) * state.total;
+    let mut others = 0.0;
+    for (at, pair) in x.chunks_exact(2).enumerate() {
+        if pair[0].wide() != pair[1].wide() {
+            others += state.weight.map_or(1.0, |v| v[2 * at].min(v[2 * at + 1]));
+            if others > most {
+                return true;
+            }
+        }
+    }
+    false
+}
+
 impl<'a> LossLine<'a> {
     pub(super) fn new(state: &OutputState<'a>, x: Column<'_>, mean: f64) -> Self {
-        let common = common(state, x);
-        let mut rows = Vec::new();
-        let (mut off_g, mut off_d, mut start) = (state.sum_g, state.sum_d, 0.0);
+        match common(state, x) {
+            Some(value) => Self::of_some(state, x, mean, value),
+            None => Self::of_all(state, x, mean),
+        }
+    }
+
+    /// Every row is evaluated exactly.
+    fn of_all(state: &OutputState<'a>, column: Column<'_>, mean: f64) -> Self {
+        let mut x = vec![0.0; state.u.len()];
+        match column {
+            Column::F32(from) => widen(from, mean, &mut x),
+            Column::F64(from) => widen(from, mean, &mut x),
+            _ => {
+                x.fill(-mean);
+                column.each(|i, value| x[i] = value - mean);
+            }
+        }
+        Self {
+            loss: state.loss,
+            x,
+            u: Cow::Borrowed(state.u),
+            y: Cow::Borrowed(state.y),
+            weight: state.weight.map(Cow::Borrowed),
+            common: 0.0,
+            off_g: 0.0,
+            off_d: 0.0,
+            total: state.total,
+            start: state.loss.value(state.u, state.y, state.weight),
+        }
+    }
+
+    /// Only rows with another value than `common` are evaluated exactly.
+    fn of_some(state: &OutputState<'a>, column: Column<'_>, mean: f64, common: f64) -> Self {
+        let (mut x, mut u, mut y) = (Vec::new(), Vec::new(), Vec::new());
+        let mut weight = state.weight.map(|_| Vec::new());
+        let (mut off_g, mut off_d) = (state.sum_g, state.sum_d);
         let mut follow = |i: usize, value: f64| {
             off_g -= state.g[i];
             off_d -= state.d[i];
-            let v = state.weight.map_or(1.0, |v| v[i]);
-            rows.push((value - mean, state.u[i], state.y[i], v));
-            start += v * state.loss.at(state.u[i], state.y[i]).0;
+            x.push(value - mean);
+            u.push(state.u[i]);
+            y.push(state.y[i]);
+            if let (Some(all), Some(v)) = (state.weight, &mut weight) {
+                v.push(all[i]);
+            }
         };
-        match common {
-            Some(0.0) => x.each(|i, value| {
+        if common == 0.0 {
+            column.each(|i, value| {
                 if value != 0.0 {
                     follow(i, value);
                 }
-            }),
-            _ => {
-                let mut values = vec![0.0; state.u.len()];
-                x.fill(&mut values);
-                let followed = |(_, value): &(usize, &f64)| Some(**value) != common;
-                let there = values.iter().enumerate().filter(followed);
-                there.for_each(|(i, value)| follow(i, *value));
-            }
+            });
+        } else {
+            let mut values = vec![0.0; state.u.len()];
+            column.fill(&mut values);
+            let there = values.iter().enumerate().filter(|(_, value)| **value != common);
+            there.for_each(|(i, value)| follow(i, *value));
         }
-        if common.is_none() {
-            // No rows are left, only rounding.
-            (off_g, off_d) = (0.0, 0.0);
+        let start = state.loss.value(&u, &y, weight.as_deref());
+        Self {
+            loss: state.loss,
+            x,
+            u: Cow::Owned(u),
+            y: Cow::Owned(y),
+            weight: weight.map(Cow::Owned),
+            common: common - mean,
+            off_g,
+            off_d,
+            total: state.total,
+            start,
         }
-        let common = common.map_or(0.0, |value| value - mean);
-        Self { loss: state.loss, rows, common, off_g, off_d, total: state.total, start }
     }
 
     /// Change of the loss at `t` times the column, and slope and curvature there, divided by W.
     fn at(&self, t: f64) -> (f64, f64, f64) {
         let shift = self.common * t;
-        let mut sums = (
-            shift * (self.off_g + 0.5 * shift * self.off_d) - self.start,
-            self.common * (self.off_g + shift * self.off_d),
-            self.common * self.common * self.off_d,
-        );
-        for (x, u, y, v) in &self.rows {
-            let (value, slope, curve) = self.loss.at(u + t * x, *y);
-            sums = (sums.0 + v * value, sums.1 + v * slope * x, sums.2 + v * curve * x * x);
-        }
-        (sums.0 / self.total, sums.1 / self.total, sums.2 / self.total)
+        let sums = self.loss.along(t, &self.x, &self.u, &self.y, self.weight.as_deref());
+        let value = shift * (self.off_g + 0.5 * shift * self.off_d) - self.start + sums.0;
+        let slope = self.common * (self.off_g + shift * self.off_d) + sums.1;
+        let curve = self.common * self.common * self.off_d + sums.2;
+        (value / self.total, slope / self.total, curve / self.total)
     }
 
     /// Rise of the penalised loss if the coefficient `w` of the column became 0.
@@ -206,7 +272,7 @@ mod tests {
             let line = LossLine::new(&state, Column::F64(&x), mean);
             let other = LossLine::new(&state, Column::F64(&shifted), mean - 7.0);
             assert_eq!(
-                line.rows.len(),
+                line.x.len(),
                 if (3..=21).contains(&ones) { n } else { ones.min(n - ones) } as usize
             );
             for t in [-2.0, 0.3, 5.0] {

@@ -17,15 +17,34 @@
 //! `a^2 / h` and a large exact gain; `theta` allows for that. `auto` is half the first percentile of
 //! schur / h over the tests so far.
 //!
+//! With `certify` (`--scans rest`) further scans test every column exactly, without `theta`, until
+//! a whole scan leads to no exchange; see `rounds.rs`.
+//!
+//! Where neighbours in the input are correlated, as variants in linkage disequilibrium are, theta must
+//! be small, and most full tests are then wasted. The neighbour test is between the two: with `N` the
+//! kept features at most `neighbours` places from `x`,
+//!
+//! ```text
+//! d = inverse(G_NN) X_N'x;   s = h - x'X_N d;   v = a / s
+//! need = min(thr, min over i in N of (w_i - d_i v)^2 / (A_ii + d_i^2 / s))
+//! a^2 / s < 0.9 need                        dropped
+//! ```
+//!
+//! It is a heuristic: kept features further away are taken to be uncorrelated with `x`.
+//!
 //! Cost: one pass over a rejected column; `2 n (k + reserve)` flops for a full test; memory
 //! `k + reserve` columns and `O(n + (k + reserve)^2)`. This is ours, built on Algorithm 1 of Yang,
 //! Fujimaki, Kusumura, Liu, KDD 2016; `docs/methods.md` compares them.
 
 mod block;
 mod curved;
+mod exact_test;
+mod exchange;
 mod loss_line;
+mod rounds;
 mod squared;
 mod theta;
+mod warm;
 
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::kept::{Kept, KeptSet};
@@ -33,22 +52,28 @@ use crate::data::target::{Problem, Task};
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
 use crate::numeric::inner_product::Frame;
+use crate::registry::effect::without_effect;
 use crate::registry::setting::Bounds;
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
-use crate::run::snapshot::{Snapshot, decode, encode};
+use crate::run::snapshot::{Snapshot, decode, encode, ensure};
 use crate::run::verdict::Fitted;
 use crate::select::fitted::EPSILON;
 use crate::select::kept_products::{BlockProducts, GROUP, Products};
 use crate::select::refit::Outputs;
 use crate::select::{
-    ColumnSelector, Glance, Glances, Holds, Marginal, Memory, Outcome, Status, fitted,
+    ColumnSelector, Glance, Glances, Holds, Late, Marginal, Memory, Outcome, Status, fitted,
 };
 use crate::selection::{Selection, Value};
 
 use curved::Curved;
+pub use exact_test::{Best, Found};
+use exact_test::{Exchange, Newcomer};
+pub use exchange::Exchanged;
+use rounds::Rounds;
 use squared::Squared;
 use theta::Theta;
+pub use warm::{column_bytes, column_from_bytes};
 
 /// Settings of [`OsPlus`].
 #[derive(Clone, Debug)]
@@ -67,6 +92,9 @@ pub struct OsPlusParams {
     pub ridge: f64,
     /// Whether there is an intercept, and columns are centred.
     pub intercept: bool,
+    /// How far, in places of the input, a kept feature may be to take part in the neighbour test;
+    /// 0 is no such test. Squared loss only.
+    pub neighbours: usize,
 }
 
 impl OsPlusParams {
@@ -76,7 +104,29 @@ impl OsPlusParams {
         let (theta, loss, epsilon) = (None, None, None);
         let (reserve, ridge) = const { (RESERVE.usual_whole(), RIDGE.usual_number()) };
         let intercept = const { INTERCEPT.usual_flag() };
-        Self { k, reserve, theta, loss, epsilon, ridge, intercept }
+        Self { k, reserve, theta, loss, epsilon, ridge, intercept, neighbours: 0 }
+    }
+
+    /// What was asked of the method by name.
+    pub fn of(spec: &MethodSpec) -> Result<Self> {
+        Ok(Self {
+            k: spec.need_k()?,
+            reserve: spec.whole(&RESERVE)?,
+            theta: spec.optional_number(&THETA)?,
+            loss: spec.loss,
+            epsilon: spec.optional_number(&EPSILON)?,
+            ridge: spec.number(&RIDGE)?,
+            intercept: spec.flag(&INTERCEPT)?,
+            neighbours: spec.optional_whole(&NEIGHBOURS)?.unwrap_or(0),
+        })
+    }
+
+    /// The loss that was named, or that of the task.
+    fn loss_for(&self, problem: &Problem) -> LossKind {
+        self.loss.unwrap_or(match problem.target.task() {
+            Task::Regression => LossKind::Squared,
+            Task::Classification => LossKind::Logistic,
+        })
     }
 }
 
@@ -99,6 +149,15 @@ trait Core: Send + Sync {
         let _ = (feature, marginal);
         true
     }
+    /// Whether the kept features near a newcomer leave it a chance; it counts the test.
+    fn passes_near(&mut self, feature: &Feature<'_>, marginal: &Marginal) -> bool {
+        let _ = (feature, marginal);
+        true
+    }
+    /// Whether newcomers are tested fully one by one, as most of them do not pass a closer test.
+    fn one_by_one(&self) -> bool {
+        false
+    }
     /// Row weights of the products in a full test: one set per output, or one for all.
     fn scales(&self) -> Vec<Option<&[f64]>>;
     /// Targets whose products a full test needs as well.
@@ -115,13 +174,49 @@ trait Core: Send + Sync {
         marginal: &Marginal,
         products: &Products,
     ) -> Result<Outcome>;
+    /// Whether it pays to look ahead at what several newcomers would change.
+    fn foresees(&self) -> bool {
+        false
+    }
+    /// Whether changes of newcomers whose products were computed are still foreseen.
+    fn foreseen(&self) -> bool {
+        false
+    }
+    /// Looks ahead at what these newcomers would change if they came next, one after the other.
+    /// It changes no result.
+    fn foresee(&mut self, group: &[Candidate<'_, '_>]) {
+        let _ = group;
+    }
+    /// The best exchange of each newcomer for a kept feature, with no quick test before it; `None`
+    /// where it has none. It changes no decision.
+    fn exact(&mut self, newcomers: &[Newcomer<'_, '_>]) -> Vec<Option<Exchange>>;
+    /// The least fall of the loss that is worth an exchange, and is no rounding.
+    fn least_fall(&self, tolerance: f64) -> f64;
+    /// Brings the model to its optimum, in digits that depend on the kept columns and their order.
+    fn settle(&mut self) -> Result<()>;
+    /// All of a settled model but its columns.
+    fn outline(&self) -> Result<Vec<u8>>;
+    /// Takes up a model with its columns, covariates among them.
+    fn redraw(&mut self, outline: &[u8], columns: Vec<Kept>) -> Result<()>;
     /// Slots of the model, in its own order.
     fn model(&self) -> Vec<usize>;
     /// Full tests so far.
     fn tests(&self) -> u64;
+    /// Neighbour tests so far.
+    fn neighbour_tests(&self) -> u64 {
+        0
+    }
     fn status(&self) -> Status;
     fn save(&self) -> Result<Vec<u8>>;
     fn restore(&mut self, state: &[u8]) -> Result<()>;
+}
+
+/// A newcomer whose products were computed ahead.
+struct Candidate<'a, 'f> {
+    feature: &'a Feature<'f>,
+    products: &'a Products,
+    /// With the columns of the candidates before it.
+    earlier: &'a [f64],
 }
 
 /// The method, for any loss.
@@ -133,11 +228,13 @@ pub struct OsPlus {
     core: Box<dyn Core>,
     products: BlockProducts,
     warnings: Vec<String>,
+    /// Where the run goes on until no exchange is left.
+    rounds: Option<Rounds>,
 }
 
 impl OsPlus {
     /// Starts with an empty kept set.
-    pub fn new(params: OsPlusParams, problem: &Problem, budget: Budget) -> Result<Self> {
+    pub fn new(mut params: OsPlusParams, problem: &Problem, budget: Budget) -> Result<Self> {
         problem.check()?;
         let n = problem.n();
         if params.k == 0 {
@@ -145,10 +242,7 @@ impl OsPlus {
         }
         params.theta.map_or(Ok(()), |theta| THETA.check(theta))?;
         RIDGE.check(params.ridge)?;
-        let kind = params.loss.unwrap_or(match problem.target.task() {
-            Task::Regression => LossKind::Squared,
-            Task::Classification => LossKind::Logistic,
-        });
+        let kind = params.loss_for(problem);
         let frame = Frame::new(problem, params.intercept);
         let outputs = Outputs::new(problem, kind, params.epsilon, &frame)?;
         let kept = KeptSet::new(budget);
@@ -163,18 +257,17 @@ impl OsPlus {
                 warnings.push(format!("the reserve was lowered to {most}: half the rows bound it"));
             }
             reserve = reserve.min(most);
-            Box::new(Squared::new(
-                params.k,
-                reserve,
-                params.theta,
-                &frame,
-                &outputs,
-                problem,
-                kept,
-            )?)
+            if params.neighbours > 0 {
+                params.theta.get_or_insert(NEAR_THETA);
+            }
+            Box::new(Squared::new(&params, reserve, &frame, &outputs, problem, kept)?)
         } else {
             if params.reserve > 0 {
                 warnings.push(format!("the {} loss has no reserve", kind.name()));
+            }
+            if params.neighbours > 0 {
+                warnings.push(format!("the {} loss has no neighbour test", kind.name()));
+                params.neighbours = 0;
             }
             Box::new(Curved::new(&params, &frame, problem, kind, kept)?)
         };
@@ -186,6 +279,7 @@ impl OsPlus {
             core,
             products: BlockProducts::default(),
             warnings,
+            rounds: None,
         })
     }
 }
@@ -207,11 +301,28 @@ impl Glances for OsPlus {
 
 impl ColumnSelector for OsPlus {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
+        if self.rounds.as_ref().is_some_and(Rounds::tests) {
+            return self.test_block(&block.features, out);
+        }
         block::offer_block(&mut *self.core, &mut self.products, &self.frame, &block.features, out)
     }
 
+    fn settle(&mut self, _wait: bool, out: &mut Vec<Late>) -> Result<()> {
+        self.rounds.iter_mut().for_each(|rounds| rounds.told(out));
+        Ok(())
+    }
+
     fn end_scan(&mut self) -> Result<bool> {
-        Ok(false)
+        self.end_round()
+    }
+
+    fn unfinished(&self) -> bool {
+        self.rounds.as_ref().is_some_and(|rounds| !rounds.ended())
+    }
+
+    fn certify(&mut self, scans: u32) -> Result<()> {
+        self.rounds = Some(Rounds::after(scans, self.params.k));
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -223,9 +334,17 @@ impl ColumnSelector for OsPlus {
         let mut selection =
             fitted::selection(&self.frame, self.core.kept(), &model, &self.outputs)?;
         selection.method = INFO.name;
-        selection.substitutions = self.core.status().substitutions;
+        let status = self.core.status();
+        (selection.substitutions, selection.objective) = (status.substitutions, status.loss);
         selection.warnings.extend(self.warnings.iter().cloned());
         selection.metrics = vec![("full_tests", self.core.tests().into())];
+        if let Some(rounds) = &self.rounds {
+            selection.metrics.extend(rounds.metrics(self.kind()));
+            selection.warnings.extend(rounds.warning());
+        }
+        if self.params.neighbours > 0 {
+            selection.metrics.push(("neighbour_tests", self.core.neighbour_tests().into()));
+        }
         selection.params = vec![
             ("k", self.params.k.into()),
             ("loss", self.outputs.kind.name().into()),
@@ -233,12 +352,18 @@ impl ColumnSelector for OsPlus {
             ("theta", self.params.theta.map_or(Value::Text("auto".into()), Value::Float)),
             ("ridge", self.params.ridge.into()),
             ("intercept", self.params.intercept.into()),
+            ("neighbours", self.params.neighbours.into()),
         ];
+        if self.rounds.is_some() {
+            selection.params.push(("scans", "rest".into()));
+        }
         Ok(selection)
     }
 
     fn glances(&self) -> Option<&dyn Glances> {
-        Some(self)
+        // An exact test has no use for a first look.
+        let tests = self.rounds.as_ref().is_some_and(Rounds::tests);
+        (!tests).then_some(self)
     }
 
     fn fitted(&self, see: &mut dyn FnMut(&Fitted<'_>) -> Result<()>) -> Result<()> {
@@ -253,23 +378,32 @@ impl ColumnSelector for OsPlus {
     fn status(&self) -> Status {
         let mut status = self.core.status();
         status.bytes += self.products.bytes();
+        status.bytes += self.rounds.as_ref().map_or(0, Rounds::bytes);
         status
     }
 
-    /// `k + reserve` columns. Squared loss: target and residual an output, 13 columns written out,
-    /// a refit; Gram and swept matrix, and those of the refit. Other losses: all of it an output.
+    /// `k + reserve` columns. Squared loss: target and residual an output, 15 columns written out,
+    /// a refit; Gram and swept matrix, and those of the refit; where it looks ahead, residuals of a
+    /// group. Other losses: all of it an output.
     fn memory(&self, column: u64, features: Option<u64>) -> Memory {
         let (q, squared) = (self.outputs.y.len(), self.outputs.kind == LossKind::Squared);
         let weights = 2 * usize::from(self.frame.weight().is_some());
+        let held =
+            (self.params.k.saturating_add(self.reserve) as u64).min(features.unwrap_or(u64::MAX));
+        let ahead = squared && q == 1 && squared::looks_ahead(held.saturating_mul(column));
+        // What a round found, and the columns that they drove out.
+        let found = if self.rounds.is_some() { held as usize + 1 } else { 0 };
+        // Residuals of models to come; a copy of the two matrices, which have room to grow.
+        let (residuals, copies) = if ahead { (GROUP + 1, 6) } else { (0, 0) };
         Holds {
             rows: self.frame.n(),
             kept: Some(self.params.k.saturating_add(self.reserve)),
-            spare: 1,
+            spare: 1 + found,
             // Products of a group of newcomers: as they are computed, and one by one.
             facts: (16 * GROUP * if squared { 1 } else { q }) as u64,
             covariates: self.core.kept().covariates(),
-            vectors: weights + if squared { 31 + 3 * q } else { 14 + 27 * q },
-            matrices: if squared { 5 } else { 2 + 3 * q },
+            vectors: weights + residuals + if squared { 33 + 3 * q } else { 14 + 27 * q },
+            matrices: copies + if squared { 5 } else { 2 + 3 * q },
         }
         .bytes(column, features)
     }
@@ -277,13 +411,17 @@ impl ColumnSelector for OsPlus {
 
 impl Snapshot for OsPlus {
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&(self.core.save()?, &self.warnings))
+        encode(&(self.core.save()?, &self.warnings, &self.rounds))
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let (core, warnings): (Vec<u8>, Vec<String>) = decode(state)?;
+        type State = (Vec<u8>, Vec<String>, Option<Rounds>);
+        let (core, warnings, rounds): State = decode(state)?;
+        let sound = |rounds: &Rounds| rounds.sound(self.frame.n());
+        let fits = rounds.is_some() == self.rounds.is_some() && rounds.iter().all(sound);
+        ensure(fits, "other rounds")?;
         self.core.restore(&core)?;
-        self.warnings = warnings;
+        (self.warnings, self.rounds) = (warnings, rounds);
         self.products = BlockProducts::default();
         Ok(())
     }
@@ -309,6 +447,19 @@ const RIDGE: Setting = Setting::number(
     "ridge of the losses other than squared, in units of a column's variance",
 );
 
+const NEIGHBOURS: Setting = Setting::whole(
+    "neighbours",
+    (0, u64::MAX),
+    0,
+    "places within which a kept feature takes part in the neighbour test (squared loss); auto is \
+     200 for genotypes and 0, no such test, elsewhere",
+)
+.or(&["auto"]);
+/// `neighbours` of genotypes.
+const NEAR: usize = 200;
+/// `theta` beside the neighbour test.
+const NEAR_THETA: f64 = 0.05;
+
 const INTERCEPT: Setting = Setting {
     help: "false leaves columns and target uncentred, as the papers do",
     ..fitted::INTERCEPT
@@ -326,21 +477,23 @@ pub const INFO: MethodInfo = MethodInfo {
     scans: 2,
     needs_k: true,
     has_loss: true,
-    settings: &[RESERVE, THETA, RIDGE, EPSILON, INTERCEPT],
+    settings: &[RESERVE, THETA, RIDGE, EPSILON, INTERCEPT, NEIGHBOURS],
     promises: Promises::ALL,
     make: Maker::Columns(make),
 };
 
 fn make(spec: &MethodSpec, problem: &Problem, budget: Budget) -> Result<Box<dyn ColumnSelector>> {
-    let params = OsPlusParams {
-        k: spec.need_k()?,
-        reserve: spec.whole(&RESERVE)?,
-        theta: spec.optional_number(&THETA)?,
-        loss: spec.loss,
-        epsilon: spec.optional_number(&EPSILON)?,
-        ridge: spec.number(&RIDGE)?,
-        intercept: spec.flag(&INTERCEPT)?,
-    };
+    let mut params = OsPlusParams::of(spec)?;
+    let squared = params.loss_for(problem) == LossKind::Squared;
+    if squared && spec.settings.contains_key(RIDGE.name) {
+        return Err(without_effect(
+            RIDGE.name,
+            "another `loss` than squared, which needs no ridge",
+        ));
+    }
+    if spec.genotypes && squared && spec.optional_whole(&NEIGHBOURS)?.is_none() {
+        params.neighbours = NEAR;
+    }
     Ok(Box::new(OsPlus::new(params, problem, budget)?))
 }
 

@@ -16,13 +16,14 @@
 //! says, the curvature is raised until the model agrees. The cost of removing the cheapest slots is
 //! corrected in the same way, by the exact rise over the modelled one.
 
+mod exact;
 mod newton;
 mod removal;
 
 use serde::{Deserialize, Serialize};
 
 use super::loss_line::LossLine;
-use super::{Core, OsPlusParams, Theta, theta};
+use super::{Core, Exchange, Newcomer, OsPlusParams, Theta, theta};
 use crate::data::check::Feature;
 use crate::data::kept::{Kept, KeptSet};
 use crate::data::target::{Covariate, Problem};
@@ -35,9 +36,12 @@ use crate::select::kept_products::Products;
 use crate::select::refit::Outputs;
 use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
 
-/// Relative change of the curvature after which it is computed anew.
-const DRIFT: f64 = 0.05;
-const COLLINEAR: f64 = 1e-8;
+use exact::{Tested, gain};
+
+/// Relative change of the curvature after which it is computed anew. The slopes are exact at every
+/// swap and a swap that does not lower the loss is undone. At 0.05 runs took twice the time for a
+/// recall within .002 and an error .003 lower (p = 1,000, 24 seeds).
+const DRIFT: f64 = 0.2;
 /// Share of a gain within which a newcomer ties with a kept column and stays out. A copy of a kept
 /// column ties with it, and rounding must not decide.
 const TIE: f64 = 1e-9;
@@ -187,48 +191,6 @@ impl Curved {
         self.state.threshold = self.cheapest(rise).map_or(f64::INFINITY, |(rise, _)| rise);
     }
 
-    /// The slot whose removal costs least after the newcomer joined, where that is below `gain`.
-    fn weakest(&mut self, test: &[Tested], gain: f64) -> Option<usize> {
-        let loss = |here: &Self, slot: usize| {
-            let at = here.base() + slot;
-            let of = |(model, test): (&Model, &Tested)| {
-                let w = model.w[at] - test.d[at] * test.v;
-                w * (w / (test.d[at] * test.d[at] / test.schur - model.swept.at(at, at)))
-            };
-            here.state.models.iter().zip(test).map(of).sum::<f64>()
-        };
-        self.cheapest(loss).filter(|(loss, _)| *loss < gain * (1.0 - TIE)).map(|(_, slot)| slot)
-    }
-
-    /// The newcomer in each output; `None` where it is collinear with the kept set.
-    fn tested(
-        &self,
-        feature: &Feature<'_>,
-        marginal: &Marginal,
-        row: &[f64],
-    ) -> Option<Vec<Tested>> {
-        let (total, base, size) = (self.frame.weight_sum(), self.base(), self.size());
-        let count = self.state.models.len();
-        let slots = self.state.kept.slots();
-        let one = |c: usize| {
-            let model = &self.state.models[c];
-            let Along { slope, curve, sum } = marginal.0[c];
-            let mut cross = Vec::with_capacity(size);
-            cross.extend((0..base).map(|_| sum));
-            for (slot, kept) in slots.iter().enumerate() {
-                let mean = self.frame.mean(&kept.stats);
-                cross.push(row[slot * count + c] / total - mean * sum);
-            }
-            let mut d = model.swept.times(&cross);
-            d.iter_mut().for_each(|d| *d = -*d);
-            let schur = curve - crate::numeric::kernel::dot(&cross, &d);
-            let ridge = self.ridge_of(&feature.stats, false);
-            // The ridge keeps the complement positive; anything below it is rounding.
-            (schur > COLLINEAR * ridge.max(curve)).then(|| Tested { v: slope / schur, d, schur })
-        };
-        (0..count).map(one).collect()
-    }
-
     /// Adds a newcomer, in place of slot `out` where there is one, and corrects the coefficients.
     fn enter(
         &mut self,
@@ -366,7 +328,7 @@ impl Core for Curved {
         let Some(test) = self.tested(feature, marginal, &products.kept) else {
             return Ok(Outcome::dropped(Reason::Weak));
         };
-        let gain: f64 = test.iter().map(|t| t.v * (t.v * t.schur)).sum();
+        let gain = gain(&test);
         let own: f64 = test.iter().zip(&marginal.0).map(|(t, along)| t.schur / along.curve).sum();
         let mut outcome = Outcome::new(Verdict::Kept);
         outcome.score = Some(0.5 * gain);
@@ -376,7 +338,7 @@ impl Core for Curved {
             None
         } else {
             match self.weakest(&test, gain) {
-                Some(out) => self.swap(feature, &test, out)?,
+                Some((_, out)) => self.swap(feature, &test, out)?,
                 None => None,
             }
         };
@@ -416,6 +378,26 @@ impl Core for Curved {
         }
     }
 
+    fn exact(&mut self, newcomers: &[Newcomer<'_, '_>]) -> Vec<Option<Exchange>> {
+        self.exact_exchanges(newcomers)
+    }
+
+    fn least_fall(&self, tolerance: f64) -> f64 {
+        tolerance * self.total_value()
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.optimise()
+    }
+
+    fn outline(&self) -> Result<Vec<u8>> {
+        encode(&self.own_outline())
+    }
+
+    fn redraw(&mut self, outline: &[u8], columns: Vec<Kept>) -> Result<()> {
+        self.redraw_from(decode(outline)?, columns)
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
         encode(&self.state)
     }
@@ -439,13 +421,4 @@ impl Core for Curved {
         self.factors = vec![None; self.state.kept.len()];
         Ok(())
     }
-}
-
-/// A newcomer in the quadratic model of one output.
-struct Tested {
-    /// Its coefficient if it joined.
-    v: f64,
-    /// `A <X_S, x>`, intercept included.
-    d: Vec<f64>,
-    schur: f64,
 }

@@ -164,7 +164,7 @@ mod tests {
         for j in 0..4u32 {
             let data = ColumnData::dense((0..30).map(|i| f64::from(i * (j + 3) % 11)).collect());
             let (id, name) = (FeatureId::new(j.into()), format!("f{j}"));
-            columns.push(RawColumn { id, name, source: 0, data });
+            columns.push(RawColumn { id, name: name.into(), source: 0, data });
         }
         let features =
             check_block(&columns, 0, &problem, &CheckPolicy::default()).unwrap().features;
