@@ -4,7 +4,7 @@
 //! bits x bits      n11 by AND and popcount over n/64 words, the rest by subtraction
 //! sparse x sparse  a merge (or a search of the shorter in the longer) over the non-zeros
 //! sparse x other   the non-zeros of the sparse column, the zero level by subtraction
-//! codes x codes    a histogram over the rows
+//! codes x other    popcounts of their levels as bits; with many levels, row by row
 //! ```
 //!
 //! Counts are whole numbers, so every storage gives the same table and the same entropies to
@@ -17,6 +17,7 @@ use super::shared_rows::{bit, shared_rows};
 use crate::data::column::Column;
 use crate::data::compact::MOST_LEVELS;
 use crate::error::{Error, Result};
+use crate::numeric::counts::{Levelled, Planes, count, count_pairs, count_pairs_by_row, few_pairs};
 use crate::numeric::popcount;
 
 /// Facts of a discrete column, computed once.
@@ -63,6 +64,7 @@ pub struct Coded {
     table: Vec<u32>,
     mass: Vec<f64>,
     codes: [Vec<u8>; 2],
+    planes: Planes,
 }
 
 /// Mutual information and the entropies, in one common unit.
@@ -81,7 +83,7 @@ impl Coded {
     #[must_use]
     pub fn new(n: usize, weight: Option<Vec<f64>>) -> Self {
         let (table, mass, codes) = (Vec::new(), Vec::new(), Default::default());
-        Self { entropies: Entropies::new(n), weight, table, mass, codes }
+        Self { entropies: Entropies::new(n), weight, table, mass, codes, planes: Planes::default() }
     }
 
     /// Rows.
@@ -99,13 +101,20 @@ impl Coded {
                 let ones = popcount::count_ones(words) as u32;
                 vec![n - ones, ones]
             }
-            Column::Codes { codes, levels } => histogram(codes, levels.len()),
+            Column::Codes { codes, levels } => {
+                let mut counts = vec![0; levels.len()];
+                count(codes, &mut counts);
+                counts
+            }
             Column::Sparse { .. } => {
                 let counts = sparse_levels(x, n, &mut values)?;
                 zero = values.partition_point(|v| *v < 0.0) as u32;
                 counts
             }
-            Column::F32(_) | Column::F64(_) => return Err(too_many()),
+            // Genotypes come as codes; see `compact`.
+            Column::F32(_) | Column::F64(_) | Column::Whole(_) | Column::Genotypes(_) => {
+                return Err(too_many());
+            }
         };
         let sum = self.entropies.sum(&counts);
         let mut levels = Levels { counts, mass: Vec::new(), zero, sum, values };
@@ -186,8 +195,17 @@ impl Coded {
     pub fn joint(&mut self, a: CodedColumn<'_>, b: CodedColumn<'_>) -> &[u32] {
         let n = self.rows() as u32;
         self.clear(a.levels, b.levels);
-        let width = b.levels.counts.len();
+        let (height, width) = (a.levels.counts.len(), b.levels.counts.len());
         let table = &mut self.table;
+        let both_bits = matches!((a.x, b.x), (Column::Bits { .. }, Column::Bits { .. }));
+        if let Some((x, y)) = levelled(a.x).zip(levelled(b.x))
+            && few_pairs(height, width)
+            && !both_bits
+        {
+            count_pairs((x, height), (y, width), &mut self.planes, table);
+            self.complete(a.levels, b.levels);
+            return &self.table;
+        }
         match (a.x, b.x) {
             (Column::Bits { words: x, .. }, Column::Bits { words: y, .. }) => {
                 let (a1, b1) = (a.levels.counts[1], b.levels.counts[1]);
@@ -195,8 +213,7 @@ impl Coded {
                 table.copy_from_slice(&[n + n11 - a1 - b1, b1 - n11, a1 - n11, n11]);
             }
             (Column::Codes { codes: x, .. }, Column::Codes { codes: y, .. }) => {
-                let at = |x: u8, y: u8| usize::from(x) * width + usize::from(y);
-                x.iter().zip(y).for_each(|(x, y)| table[at(*x, *y)] += 1);
+                count_pairs_by_row(x, y, width, table);
             }
             (Column::Codes { codes, .. }, _) => {
                 let at = |row: usize| usize::from(codes[row]);
@@ -288,18 +305,6 @@ pub(crate) fn too_many() -> Error {
     ))
 }
 
-fn histogram(codes: &[u8], levels: usize) -> Vec<u32> {
-    // Two tables hide the latency of counting the same level twice in succession.
-    let mut counts = [[0u32; MOST_LEVELS]; 2];
-    let (pairs, last) = codes.as_chunks::<2>();
-    for [x, y] in pairs {
-        counts[0][usize::from(*x)] += 1;
-        counts[1][usize::from(*y)] += 1;
-    }
-    last.iter().for_each(|c| counts[0][usize::from(*c)] += 1);
-    (0..levels).map(|l| counts[0][l] + counts[1][l]).collect()
-}
-
 /// Counts of a sparse column by value, zero included; `values` gets the levels.
 fn sparse_levels(x: Column<'_>, n: u32, values: &mut Vec<f64>) -> Result<Vec<u32>> {
     let mut levels: Vec<(f64, u32)> = vec![(0.0, n)];
@@ -324,6 +329,14 @@ fn sparse_levels(x: Column<'_>, n: u32, values: &mut Vec<f64>) -> Result<Vec<u32
     levels.sort_by(|a, b| a.0.total_cmp(&b.0));
     values.extend(levels.iter().map(|(level, _)| *level));
     Ok(levels.iter().map(|(_, count)| *count).collect())
+}
+
+fn levelled(x: Column<'_>) -> Option<Levelled<'_>> {
+    match x {
+        Column::Codes { codes, .. } => Some(Levelled::Codes(codes)),
+        Column::Bits { words, .. } => Some(Levelled::Bits(words)),
+        _ => None,
+    }
 }
 
 /// Calls `f` with row and code of every stored value; a stored zero has the code of the zero level.

@@ -15,12 +15,12 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::fisher_z::Sums;
-use super::special::normal_cutoff;
 use super::{Evidence, FisherZ, Measure, MeasureKind, Side};
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, ColumnData};
 use crate::error::Result;
 use crate::run::snapshot::is_lower;
+use crate::tails::normal_cutoff;
 
 /// Tests of independence given held columns, which are numbered in list order.
 pub trait Conditional: Send {

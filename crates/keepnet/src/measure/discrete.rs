@@ -4,10 +4,9 @@
 
 use std::marker::PhantomData;
 
-use super::coded::{Coded, CodedColumn, Information, Levels, too_many};
-use super::special::chi_squared_tail;
+use super::coded::{Coded, CodedColumn, Information, Levels, fill_codes, too_many};
 use super::{
-    BINS, DELTA, Evidence, Measure, MeasureKind, Named, Side, Thresholds, coded_target,
+    BINS, Bins, DELTA, Evidence, Measure, MeasureKind, Named, Side, Thresholds, coded_target,
     rows_counted,
 };
 use crate::data::check::ColumnStats;
@@ -16,6 +15,7 @@ use crate::data::compact;
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::numeric::popcount;
+use crate::tails::chi_squared_tail;
 
 /// Most classes for which a bit mask each is held.
 const MOST_MASKS: usize = 32;
@@ -37,7 +37,7 @@ pub struct Discrete<K> {
     // For each class the rows that have it, as bits: a binary feature then costs popcounts.
     masks: Vec<Vec<u64>>,
     delta: f64,
-    bins: Option<usize>,
+    bins: Option<Bins>,
     // Rows that the test counts: the sum of the sample weights.
     rows: f64,
     weighted: bool,
@@ -48,16 +48,21 @@ impl<K: Kind> Discrete<K> {
     /// The measure against the problem's target; relevant is a strength above `delta`.
     ///
     /// With `bins` a column of more levels is cut into that many equal-frequency bins.
-    pub fn new(problem: &Problem, delta: f64, bins: Option<usize>) -> Result<Self> {
+    pub fn new(problem: &Problem, delta: f64, bins: Option<Bins>) -> Result<Self> {
         DELTA.check(delta)?;
-        bins.map_or(Ok(()), |bins| BINS.check(bins))?;
+        if let Some(Bins::Equal(bins)) = bins {
+            BINS.check(bins)?;
+        }
         let target = coded_target(&problem.target)?;
         let mut coded = Coded::new(problem.n(), problem.weight.clone());
         let levels = coded.levels(target.view())?;
-        let masks = masks(target.view(), levels.counts.len());
+        let mut classes = Vec::new();
+        fill_codes(CodedColumn { x: target.view(), levels: &levels }, &mut classes);
+        let masks = masks(&classes, levels.counts.len());
         let rows = rows_counted(problem)?;
         let weighted = problem.weight.is_some();
-        Ok(Self { coded, target, levels, masks, delta, bins, rows, weighted, kind: PhantomData })
+        let kind = PhantomData;
+        Ok(Self { coded, target, levels, masks, delta, bins, rows, weighted, kind })
     }
 
     /// Information of a binary column with the classes, by one popcount per class.
@@ -68,8 +73,7 @@ impl<K: Kind> Discrete<K> {
     }
 }
 
-fn masks(target: Column<'_>, classes: usize) -> Vec<Vec<u64>> {
-    let Column::Codes { codes, .. } = target else { return Vec::new() };
+fn masks(codes: &[u8], classes: usize) -> Vec<Vec<u64>> {
     if classes > MOST_MASKS {
         return Vec::new();
     }
@@ -136,8 +140,11 @@ impl<K: Kind> Measure for Discrete<K> {
 }
 
 /// A column as codes, bits or sparse levels; `None` where it is that already.
-pub fn coded(x: Column<'_>, bins: Option<usize>) -> Result<Option<ColumnData>> {
-    if let Some(bins) = bins {
+pub fn coded(x: Column<'_>, bins: Option<Bins>) -> Result<Option<ColumnData>> {
+    if bins == Some(Bins::Mean) {
+        return Ok(Some(compact::above_mean(x)));
+    }
+    if let Some(Bins::Equal(bins)) = bins {
         let many = match x {
             Column::Bits { .. } => false,
             Column::Codes { levels, .. } => levels.len() > bins,
@@ -147,7 +154,7 @@ pub fn coded(x: Column<'_>, bins: Option<usize>) -> Result<Option<ColumnData>> {
             return Ok(Some(compact::bin(x, bins)));
         }
     }
-    if !x.is_dense() {
+    if x.is_listed() {
         return Ok(None);
     }
     if let Some(data) = compact::compact(x) {
@@ -169,7 +176,7 @@ pub fn coded(x: Column<'_>, bins: Option<usize>) -> Result<Option<ColumnData>> {
 
 fn more_levels(x: Column<'_>, most: usize) -> bool {
     // Zero is a level of a sparse column even where every row is stored.
-    let mut levels = if x.is_dense() { Vec::new() } else { vec![0.0] };
+    let mut levels = if x.is_listed() { vec![0.0] } else { Vec::new() };
     x.each(|_, v| {
         if levels.len() <= most && !levels.contains(&v) {
             levels.push(v);

@@ -4,7 +4,7 @@
 //! digits of levels with a large offset. For whole numbers every storage gives the same digits.
 
 use super::shared_rows::{bit, shared_rows};
-use crate::data::column::{Column, NumbersRef};
+use crate::data::column::{Column, NumbersRef, WholeRef, each_integer};
 use crate::numeric::kernel::Element;
 use crate::numeric::popcount;
 
@@ -47,6 +47,12 @@ pub fn dot(a: Shifted<'_>, b: Shifted<'_>) -> f64 {
             }
             (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
         }
+        (Column::Genotypes(x), _) => {
+            let mut wide = vec![0.0; x.rows()];
+            a.x.fill(&mut wide);
+            dot(b, Shifted { x: Column::F64(&wide), shift: 0.0 })
+        }
+        (_, Column::Genotypes(_)) => dot(b, a),
         (Column::Codes { .. }, _) => dot(b, a),
         (_, Column::Codes { codes, levels }) => {
             let mut sum = 0.0;
@@ -61,7 +67,8 @@ pub fn dot(a: Shifted<'_>, b: Shifted<'_>) -> f64 {
         (Column::Bits { .. }, Column::Sparse { .. }) => dot(b, a),
         (_, Column::F32(y)) => against_dense(a, y, 0.0),
         (_, Column::F64(y)) => against_dense(a, y, 0.0),
-        (Column::F32(_) | Column::F64(_), _) => dot(b, a),
+        (_, Column::Whole(y)) => each_integer!(WholeRef, y, y => against_dense(a, y, 0.0)),
+        (Column::F32(_) | Column::F64(_) | Column::Whole(_), _) => dot(b, a),
     }
 }
 

@@ -15,18 +15,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::dot::{Shifted, against_dense, dot};
-use super::special::{normal_cutoff, normal_two_sided};
 use super::{
     ALPHA, Evidence, LEAST_ROWS, Measure, MeasureInfo, MeasureKind, Named, Side, Thresholds,
     numeric_target, rows_counted,
 };
 use crate::data::check::ColumnStats;
-use crate::data::column::{Column, NumbersRef};
+use crate::data::column::{Column, NumbersRef, each_dense};
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::numeric::inner_product::centre;
 use crate::numeric::kernel::{self, Element};
 use crate::numeric::popcount;
+use crate::tails::{normal_cutoff, normal_two_sided};
 
 /// Sums of a column; coded levels are counted from the lowest one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,7 +147,9 @@ impl FisherZ {
     fn sums(&self, x: Column<'_>, stats: &ColumnStats) -> (Sums, f64) {
         match x {
             _ if self.weight.is_some() => self.centred(x, stats),
-            Column::F32(_) | Column::F64(_) => self.centred(x, stats),
+            Column::F32(_) | Column::F64(_) | Column::Whole(_) | Column::Genotypes(_) => {
+                self.centred(x, stats)
+            }
             Column::Sparse { index, value: NumbersRef::F32(v), .. } => self.weigh_sparse(index, v),
             Column::Sparse { index, value: NumbersRef::F64(v), .. } => self.weigh_sparse(index, v),
             Column::Bits { words, .. } => {
@@ -184,7 +186,7 @@ impl FisherZ {
     }
 
     fn is_centred(&self, x: Column<'_>) -> bool {
-        self.weight.is_some() || x.is_dense()
+        self.weight.is_some() || x.in_tiles()
     }
 }
 
@@ -208,12 +210,12 @@ impl FisherZ {
             self.n * other.x.dot(&self.scratch)
         } else {
             let x = Shifted { x: newcomer.x, shift: shifted(newcomer) };
-            match other.x {
+            each_dense!(
+                other.x,
                 // It is enough to centre the dense side, and nothing cancels.
-                Column::F32(y) => self.n * against_dense(x, y, b.mean),
-                Column::F64(y) => self.n * against_dense(x, y, b.mean),
-                _ => self.n * dot(x, Shifted { x: other.x, shift: b.shift }) - a.sum * b.sum,
-            }
+                y => self.n * against_dense(x, y, b.mean),
+                _ => self.n * dot(x, Shifted { x: other.x, shift: b.shift }) - a.sum * b.sum
+            )
         };
         correlation(product, a.spread, b.spread)
     }
@@ -295,7 +297,7 @@ impl Measure for FisherZ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::check::{CheckPolicy, Wants, check};
+    use crate::data::check::{CheckPolicy, CheckedBlock, Wants, check};
     use crate::data::column::ColumnData;
     use crate::data::column::Numbers;
     use crate::data::order::generator;
@@ -349,11 +351,15 @@ mod tests {
                     |data| RawColumn { id: FeatureId::new(0), name: "x".into(), source: 0, data };
                 let (policy, wants) = (CheckPolicy::default(), Wants::default());
                 for p in kinds(&a).into_iter().map(raw) {
-                    let p = &check(&p, 0, &problem, &policy, wants).unwrap().feature.unwrap();
+                    let mut out = CheckedBlock::default();
+                    check(&p, 0, &problem, &policy, wants, &mut out).unwrap();
+                    let p = &out.features[0];
                     let (pf, e) = z.weigh(p.column(), &p.stats).unwrap();
                     assert!((e.strength - plain(&a, &y, &v).abs()).abs() < 1e-9);
                     for q in kinds(&b).into_iter().map(raw) {
-                        let q = &check(&q, 0, &problem, &policy, wants).unwrap().feature.unwrap();
+                        let mut out = CheckedBlock::default();
+                        check(&q, 0, &problem, &policy, wants, &mut out).unwrap();
+                        let q = &out.features[0];
                         let (qf, _) = z.weigh(q.column(), &q.stats).unwrap();
                         let side = Side { x: p.column(), facts: &pf };
                         z.load(side);

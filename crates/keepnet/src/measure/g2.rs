@@ -18,12 +18,12 @@ use super::coded::{Coded, CodedColumn, Levels, fill_codes};
 use super::conditional::Conditional;
 use super::discrete::coded;
 use super::entropy::Entropies;
-use super::special::chi_squared_tail;
-use super::{ALPHA, Evidence, MeasureInfo, MeasureKind, Side, coded_target, rows_counted};
+use super::{ALPHA, Bins, Evidence, MeasureInfo, MeasureKind, Side, coded_target, rows_counted};
 use crate::data::check::ColumnStats;
 use crate::data::column::{Column, ColumnData};
 use crate::data::target::Problem;
 use crate::error::Result;
+use crate::tails::chi_squared_tail;
 
 /// Facts of a column: its levels, and the number of levels `k` in the degrees of freedom.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct G2 {
     total: f64,
     weight: Option<Vec<f64>>,
     alpha: f64,
-    bins: Option<usize>,
+    bins: Option<Bins>,
     lofs: bool,
     coded: Coded,
     entropies: Entropies,
@@ -57,7 +57,7 @@ pub struct G2 {
 impl G2 {
     /// The test against the problem's target at level `alpha`; with `lofs` levels are counted as
     /// the library does.
-    pub fn new(problem: &Problem, alpha: f64, bins: Option<usize>, lofs: bool) -> Result<Self> {
+    pub fn new(problem: &Problem, alpha: f64, bins: Option<Bins>, lofs: bool) -> Result<Self> {
         ALPHA.check(alpha)?;
         if lofs {
             super::lofs::plain(problem)?;
@@ -121,6 +121,31 @@ impl G2 {
         let units = plus.saturating_sub(minus);
         let bits = if units <= rounding { 0.0 } else { e.bits(units) * self.n as f64 };
         2.0 * std::f64::consts::LN_2 * bits
+    }
+
+    /// Counts by configuration of the conditions, level of `v` and class.
+    fn tabulate(&mut self, v: CodedColumn<'_>, given: &[CodedColumn<'_>]) {
+        let words = |x: Column<'_>| matches!(x, Column::Bits { .. });
+        let all_bits = words(self.target.view()) && words(v.x) && given.iter().all(|g| words(g.x));
+        if !all_bits || self.weight.is_some() {
+            return self.count(v, given);
+        }
+        let given: Vec<&[u64]> = given.iter().map(|g| bits(g.x)).collect();
+        let none = ColumnData::Bits { rows: 0, words: Vec::new() };
+        let target = std::mem::replace(&mut self.target, none);
+        self.count_bits(bits(v.x), bits(target.view()), &given);
+        self.target = target;
+    }
+
+    /// `I(v; y | given)` in bits.
+    pub(crate) fn information_given(
+        &mut self,
+        v: CodedColumn<'_>,
+        given: &[CodedColumn<'_>],
+    ) -> f64 {
+        self.tabulate(v, given);
+        let statistic = self.statistic(v.levels.counts.len());
+        statistic / (2.0 * std::f64::consts::LN_2 * self.total)
     }
 
     /// Counts by configuration of the conditions, level of `v` and class, by one histogram.
@@ -272,18 +297,8 @@ impl Conditional for G2 {
         let Some(df) = self.degrees(v.facts.k, given.clone().map(|g| g.facts.k)) else {
             return true;
         };
-        let words = |x: Column<'_>| matches!(x, Column::Bits { .. });
-        let all_bits = words(self.target.view()) && words(v.x) && given.clone().all(|g| words(g.x));
-        if all_bits && self.weight.is_none() {
-            let given: Vec<&[u64]> = given.map(|g| bits(g.x)).collect();
-            let none = ColumnData::Bits { rows: 0, words: Vec::new() };
-            let target = std::mem::replace(&mut self.target, none);
-            self.count_bits(bits(v.x), bits(target.view()), &given);
-            self.target = target;
-        } else {
-            let given: Vec<CodedColumn<'_>> = given.map(coded_column).collect();
-            self.count(coded_column(v), &given);
-        }
+        let given: Vec<CodedColumn<'_>> = given.map(coded_column).collect();
+        self.tabulate(coded_column(v), &given);
         let statistic = self.statistic(v.facts.levels.counts.len());
         chi_squared_tail(statistic, df) >= self.alpha
     }

@@ -12,12 +12,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::special::{normal_cutoff, normal_two_sided};
 use super::{ALPHA, Evidence, Measure, MeasureKind, Side, numeric_target};
 use crate::data::check::ColumnStats;
 use crate::data::column::Column;
 use crate::data::target::{Problem, Target};
 use crate::error::{Error, Result};
+use crate::tails::{normal_cutoff, normal_two_sided};
 
 /// Whether the values, summed left to right, are exactly 0: LOFS skips such columns.
 #[must_use]

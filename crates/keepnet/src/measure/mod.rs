@@ -13,6 +13,7 @@
 //! `lofs` has [`Su`] and [`FisherZ`] in the arithmetic of the library that the SAOLA authors
 //! published, to compare with its results.
 
+pub(crate) mod anova;
 pub(crate) mod coded;
 pub(crate) mod conditional;
 pub(crate) mod discrete;
@@ -20,10 +21,10 @@ pub(crate) mod dot;
 pub(crate) mod entropy;
 pub(crate) mod fisher_z;
 pub(crate) mod g2;
+pub(crate) mod interaction;
 pub(crate) mod lofs;
 pub(crate) mod mi;
 pub(crate) mod shared_rows;
-pub(crate) mod special;
 pub(crate) mod su;
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -33,7 +34,9 @@ use crate::data::column::{Column, ColumnData};
 use crate::data::compact::MOST_LEVELS;
 use crate::data::target::{Problem, Target};
 use crate::error::{Error, Result};
-use crate::registry::setting::{Bounds, Setting};
+use crate::registry::MethodSpec;
+use crate::registry::setting::{Bounds, Given, Setting};
+use crate::selection::Value;
 
 /// With no more rows than this a test has no degree of freedom.
 pub(crate) const LEAST_ROWS: f64 = 3.0;
@@ -153,9 +156,37 @@ pub(crate) const BINS: Setting = Setting::whole(
     "bins",
     (2, MOST_LEVELS as u64),
     2,
-    "equal-frequency bins for columns with more levels, 2 to 256",
+    "equal-frequency bins for columns with more levels, 2 to 256; mean: above the mean or not",
 )
-.or(&["none"]);
+.or(&["none", "mean"]);
+
+/// How a measure on codes cuts the columns that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bins {
+    /// Into so many bins of equal frequency, where a column has more levels.
+    Equal(usize),
+    /// Every column, into what is above its mean and what is not.
+    Mean,
+}
+
+impl Bins {
+    /// The setting `bins`; `None` where columns stay as they are.
+    pub(crate) fn of(spec: &MethodSpec) -> Result<Option<Self>> {
+        Ok(match spec.value(&BINS)? {
+            Some(Given::Word("mean")) => Some(Self::Mean),
+            _ => spec.optional_whole(&BINS)?.map(Self::Equal),
+        })
+    }
+}
+
+impl From<Bins> for Value {
+    fn from(bins: Bins) -> Self {
+        match bins {
+            Bins::Equal(bins) => bins.into(),
+            Bins::Mean => "mean".into(),
+        }
+    }
+}
 
 /// What a measure is and can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,7 +210,7 @@ pub struct MeasureInfo {
 pub(crate) struct Thresholds {
     pub(crate) alpha: f64,
     pub(crate) delta: f64,
-    pub(crate) bins: Option<usize>,
+    pub(crate) bins: Option<Bins>,
 }
 
 /// A measure of pairs that is made by its name.

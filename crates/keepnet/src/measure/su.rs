@@ -71,7 +71,7 @@ mod tests {
         let x: Vec<f64> = (0..40).map(|i| f64::from(i) / 7.0).collect();
         let su = Su::new(&Problem::binary(&y), 0.0, None).unwrap();
         assert!(su.code(Column::dense(&x)).unwrap_err().to_string().contains("bins=N"));
-        let su = Su::new(&Problem::binary(&y), 0.0, Some(4)).unwrap();
+        let su = Su::new(&Problem::binary(&y), 0.0, Some(crate::measure::Bins::Equal(4))).unwrap();
         assert!(su.code(Column::dense(&x)).unwrap().is_some());
     }
 }
