@@ -1,0 +1,67 @@
+//! A total order of features by a number that rounding may touch.
+//!
+//! Two numbers are equal where they round to the same multiple of 1e-12 (below 1) or to the same 40
+//! binary digits (from 1 on); the earlier feature is then first. Unlike "within 1e-12" this is
+//! transitive, so the first of a stream is the first in any order of comparisons.
+
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::block::FeatureId;
+
+/// Binary digits of a number from 1 on that count.
+const DIGITS: u32 = 40;
+
+/// A number as it is compared.
+#[must_use]
+pub(crate) fn level(x: f64) -> f64 {
+    if x.abs() < 1.0 {
+        // Adding 0 makes one zero of two.
+        return (x * 1e12).round() / 1e12 + 0.0;
+    }
+    let drop = 52 - DIGITS;
+    let half = 1u64 << (drop - 1);
+    let rounded = f64::from_bits((x.to_bits() + half) >> drop << drop);
+    if x.is_finite() { rounded } else { x }
+}
+
+/// A place in a ranking: the largest number first, of equal ones the earlier feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Rank(Reverse<u64>, FeatureId);
+
+impl Rank {
+    /// The place of a feature with this number.
+    #[must_use]
+    pub(crate) fn new(number: f64, id: FeatureId) -> Self {
+        let bits = level(number).to_bits();
+        // The order of unsigned integers is then that of the numbers.
+        Self(Reverse(if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }), id)
+    }
+
+    /// The feature.
+    #[must_use]
+    pub(crate) fn id(&self) -> FeatureId {
+        self.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn larger_numbers_come_first_and_of_equal_ones_the_earlier_feature() {
+        let rank = |x: f64, j: u64| Rank::new(x, FeatureId::new(j));
+        let numbers = [f64::INFINITY, 1e300, 2.5, 1.0, 0.5, 1e-11, 0.0, -1e-11, -0.5, -7.0, -1e300];
+        for pair in numbers.windows(2) {
+            assert!(rank(pair[0], 9) < rank(pair[1], 0), "{pair:?}");
+        }
+        for x in [0.3, 1.0, 17.25, 1e9, -0.2, -5.0] {
+            let next = x * (1.0 + 2.0 * f64::EPSILON);
+            assert!(rank(x, 1) < rank(next, 2) && rank(next, 1) < rank(x, 2), "{x}");
+        }
+        assert_eq!(rank(0.0, 1), rank(-0.0, 1));
+        assert_eq!(level(1.0 - 1e-16), level(1.0 + 1e-16));
+    }
+}
