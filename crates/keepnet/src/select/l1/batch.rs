@@ -9,7 +9,7 @@ use crate::data::target::Problem;
 use crate::error::Result;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{Snapshot, decode, encode};
-use crate::select::{ColumnSelector, Holds, Memory, Outcome, Status, Verdict, fitted};
+use crate::select::{ColumnSelector, Holds, Memory, Outcome, Status, Verdict, fitted, no_groups};
 use crate::selection::{Selection, Value};
 
 /// What a batch method found.
@@ -27,6 +27,14 @@ pub(in crate::select) struct Answer {
 pub(in crate::select) trait Solver: Send {
     /// The method's name.
     fn name(&self) -> &'static str;
+    /// Whether every feature must have a group.
+    fn grouped(&self) -> bool {
+        false
+    }
+    /// Columns that it has products of at most, where `k` of `n` rows' worth were asked for.
+    fn walked(&self, k: Option<usize>, n: usize) -> usize {
+        k.map_or(n, |k| k.saturating_add(50))
+    }
     /// The settings as a result shows them.
     fn params(&self, columns: &Columns) -> Vec<(&'static str, Value)>;
     /// Chooses the model.
@@ -57,6 +65,9 @@ impl<S: Solver> Batch<S> {
 impl<S: Solver> ColumnSelector for Batch<S> {
     fn offer_block(&mut self, block: &CheckedBlock<'_>, out: &mut Vec<Outcome>) -> Result<()> {
         for feature in &block.features {
+            if self.solver.grouped() && feature.group.is_none() {
+                return Err(no_groups());
+            }
             let held = self.columns.kept.slot(feature.id).is_some();
             if !held {
                 self.columns.push(feature)?;
@@ -110,7 +121,7 @@ impl<S: Solver> ColumnSelector for Batch<S> {
 
     /// Every column; prediction, slopes and trials an output, 12 columns written out and a refit.
     /// Products are of the columns in a model along the walk: taken to be `k` and 50 more, and with
-    /// a fixed lambda as many as there are rows.
+    /// a fixed lambda as many as there are rows; three times as many where whole groups enter.
     fn memory(&self, column: u64, features: Option<u64>) -> Memory {
         let Columns { frame, outputs, kept, .. } = &self.columns;
         let q = outputs.y.len();
@@ -123,7 +134,7 @@ impl<S: Solver> ColumnSelector for Batch<S> {
             vectors: 18 + 10 * q + 2 * usize::from(frame.weight().is_some()),
             matrices: 0,
         };
-        let walked = Some(self.k.map_or(frame.n(), |k| k.saturating_add(50)));
+        let walked = Some(self.solver.walked(self.k, frame.n()));
         let model = Holds { kept: walked, covariates: 0, vectors: 0, matrices: 3 + q, ..all };
         let (all, model) = (all.bytes(column, features), model.bytes(0, features));
         Memory { bytes: all.bytes.saturating_add(model.bytes), ..all }

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::L1Params;
+use super::penalty::Penalty;
 use crate::data::check::Feature;
 use crate::data::column::Column;
 use crate::data::kept::{Kept, KeptSet};
@@ -275,40 +276,20 @@ impl Columns {
     }
 
     /// Loss and penalty.
-    pub(in crate::select) fn objective(&self, point: &Point, lambda: f64) -> f64 {
-        let free = (0..self.kept.len()).filter(|j| !self.pinned(*j));
-        self.loss(&point.u) + lambda * free.map(|j| point.size(j)).sum::<f64>()
+    pub(in crate::select) fn objective(&self, point: &Point, penalty: &impl Penalty) -> f64 {
+        self.loss(&point.u) + penalty.value(self, point)
     }
 
     /// The largest violation of the KKT conditions over `set` and the intercepts.
-    pub(in crate::select) fn kkt(&self, point: &Point, set: &[usize], lambda: f64) -> f64 {
-        let gradient = self.gradient(&point.u);
-        let slopes = self.slopes(&gradient, set);
-        self.kkt_violation(point, set, &slopes, &gradient, lambda)
-    }
-
-    fn kkt_violation(
+    pub(in crate::select) fn kkt(
         &self,
         point: &Point,
         set: &[usize],
-        slopes: &[f64],
-        gradient: &Gradient,
-        lambda: f64,
+        penalty: &impl Penalty,
     ) -> f64 {
-        let count = self.count();
-        let mut most: f64 = 0.0;
-        for (slot, slope) in set.iter().zip(slopes.chunks(count)) {
-            let (w, size) = (&point.w[slot * count..(slot + 1) * count], point.size(*slot));
-            let here = if self.pinned(*slot) {
-                norm(slope)
-            } else if size == 0.0 {
-                (norm(slope) - lambda).max(0.0)
-            } else {
-                let violation = |(s, w): (&f64, &f64)| (s + lambda * w / size).abs();
-                slope.iter().zip(w).map(violation).fold(0.0, f64::max)
-            };
-            most = most.max(here);
-        }
+        let gradient = self.gradient(&point.u);
+        let slopes = self.slopes(&gradient, set);
+        let mut most = penalty.violation(self, point, set, &slopes);
         if self.has_intercept() {
             let total = self.frame.weight_sum();
             most = gradient.sum.iter().fold(most, |most, sum| most.max((sum / total).abs()));

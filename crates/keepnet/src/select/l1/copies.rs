@@ -25,6 +25,22 @@ const NEAR: f64 = 1e-9;
 /// The slots without unpinned copies of earlier ones. `slots` are in the order of their features;
 /// a pinned column counts as earlier than any other.
 pub(super) fn without_copies(columns: &Columns, slots: &[usize]) -> Vec<usize> {
+    let copies = copies(columns, slots);
+    slots.iter().copied().filter(|slot| copies[*slot].first == *slot).collect()
+}
+
+/// The column that a slot is a copy of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CopyOf {
+    /// The first slot with these values, up to sign, unit and origin; itself where there is none.
+    pub(super) first: usize,
+    /// 1, or -1 where the values are turned round.
+    pub(super) sign: f64,
+}
+
+/// What each slot is a copy of. `slots` are in the order of their features; a pinned column counts
+/// as earlier than any other, and is no copy.
+pub(super) fn copies(columns: &Columns, slots: &[usize]) -> Vec<CopyOf> {
     let length = |slot: usize| columns.length(&columns.kept.slots()[slot]);
     let mut random = generator(0xc0b1e5, columns.frame.n() as u64);
     let r = (0..columns.frame.n()).map(|_| random.sample(StandardNormal)).collect();
@@ -37,7 +53,8 @@ pub(super) fn without_copies(columns: &Columns, slots: &[usize]) -> Vec<usize> {
         .collect();
     keys.sort_by(|a, b| a.0.total_cmp(&b.0));
     let near = NEAR * keys.last().map_or(0.0, |(key, _)| *key);
-    let mut copy = vec![false; columns.kept.len()];
+    let mut copy: Vec<CopyOf> =
+        (0..columns.kept.len()).map(|first| CopyOf { first, sign: 1.0 }).collect();
     let place: Vec<usize> = {
         let mut place = vec![0; columns.kept.len()];
         slots.iter().enumerate().for_each(|(at, slot)| place[*slot] = at);
@@ -47,7 +64,7 @@ pub(super) fn without_copies(columns: &Columns, slots: &[usize]) -> Vec<usize> {
         let mut group: Vec<usize> = group.iter().map(|(_, slot)| *slot).collect();
         group.sort_by_key(|slot| (!columns.pinned(*slot), place[*slot]));
         for (at, first) in group.iter().enumerate() {
-            if copy[*first] || at + 1 == group.len() {
+            if copy[*first].first != *first || at + 1 == group.len() {
                 continue;
             }
             let mut u = vec![0.0; columns.frame.n()];
@@ -55,9 +72,12 @@ pub(super) fn without_copies(columns: &Columns, slots: &[usize]) -> Vec<usize> {
             let rest = &group[at + 1..];
             for (slot, product) in rest.iter().zip(columns.products(rest, u)) {
                 let correlation = product.abs() / (length(*first) * length(*slot));
-                copy[*slot] |= !columns.pinned(*slot) && 1.0 - correlation <= SAME;
+                let is_first = copy[*slot].first == *slot && !columns.pinned(*slot);
+                if is_first && 1.0 - correlation <= SAME {
+                    copy[*slot] = CopyOf { first: *first, sign: product.signum() };
+                }
             }
         }
     }
-    slots.iter().copied().filter(|slot| !copy[*slot]).collect()
+    copy
 }

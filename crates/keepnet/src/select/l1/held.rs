@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::gram::Gram;
+use super::penalty::L1;
 use super::{Columns, Gradient, L1Params, Point, norm};
 use crate::data::block::FeatureId;
 use crate::data::check::Feature;
@@ -110,7 +111,7 @@ impl Held {
             return;
         }
         let tolerance = TOLERANCE * lambda;
-        self.columns.solve(&mut self.gram, &mut self.point, &slots, lambda, tolerance);
+        self.columns.solve(&mut self.gram, &mut self.point, &slots, &L1(lambda), tolerance);
         self.gradient = None;
     }
 
@@ -289,10 +290,10 @@ impl Held {
     pub(in crate::select) fn add_l1(&self, selection: &mut Selection) {
         let lambda = self.progress.lambda;
         let nonzero = self.slots().len() - self.idle().len();
-        let off = self.columns.kkt(&self.point, &self.slots(), lambda);
+        let off = self.columns.kkt(&self.point, &self.slots(), &L1(lambda));
         selection.metrics.extend([
             ("lambda", lambda.into()),
-            ("objective", self.columns.objective(&self.point, lambda).into()),
+            ("objective", self.columns.objective(&self.point, &L1(lambda)).into()),
             ("nonzero", nonzero.into()),
             ("kkt_residual", Value::Float(off / lambda.max(f64::MIN_POSITIVE))),
         ]);

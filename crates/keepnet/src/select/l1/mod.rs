@@ -15,26 +15,31 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `columns` | the held columns: predictions, slopes, KKT residual |
-//! | `solve`, `quadratic_model`, `gram` | the L1 problem on a set of columns |
+//! | `solve`, `quadratic_model`, `gram`, `penalty` | the L1 problem on a set of columns |
+//! | `group_penalty`, `block_descent` | the penalty of `sparse_group_lasso` in its place |
 //! | `baseline`, `held` | methods on a stream: `grafting`, `grafting_light`, `l1_cd`, `l0_cd` |
-//! | `batch`, `working_set`, `copies` | methods on all columns: `lasso`, `l1_hinge`, `proj_gd` |
+//! | `batch`, `working_set`, `copies` | methods on all columns: `lasso`, `l1_hinge`, `proj_gd`, `sparse_group_lasso` |
 
 pub(in crate::select) mod baseline;
 pub(super) mod batch;
+mod block_descent;
 mod columns;
 mod copies;
 pub mod grafting;
 pub mod grafting_light;
 pub(super) mod gram;
+mod group_penalty;
 pub(in crate::select) mod held;
 pub mod l0_cd;
 pub mod l1_cd;
 pub mod l1_hinge;
 pub mod lasso;
+pub(in crate::select) mod penalty;
 pub mod proj_gd;
 pub(in crate::select) mod quadratic_model;
 pub(super) mod settings;
 pub(super) mod solve;
+pub mod sparse_group_lasso;
 mod working_set;
 
 use columns::{Columns, Gradient, Point, norm};
@@ -49,4 +54,5 @@ pub(crate) const METHODS: &[&crate::registry::MethodInfo] = &[
     &lasso::INFO,
     &l1_hinge::INFO,
     &proj_gd::INFO,
+    &sparse_group_lasso::INFO,
 ];

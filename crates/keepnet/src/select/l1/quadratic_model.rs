@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::numeric::kernel;
 
 /// Most sweeps of a solve.
-const SWEEPS: usize = 3_000;
+pub(super) const SWEEPS: usize = 3_000;
 /// Relative precision of the search for a lambda, and its first step.
 const PRECISION: f64 = 1.001;
 const STEP: f64 = 1.15;
@@ -36,12 +36,12 @@ pub(in crate::select) struct QuadraticModel {
 }
 
 impl QuadraticModel {
-    fn row(&self, c: usize, j: usize) -> &[f64] {
+    pub(super) fn row(&self, c: usize, j: usize) -> &[f64] {
         let h = &self.h[if self.h.len() == 1 { 0 } else { c }];
         &h[j * self.size..(j + 1) * self.size]
     }
 
-    fn curve(&self, j: usize) -> f64 {
+    pub(super) fn curve(&self, j: usize) -> f64 {
         let own = |h: &Vec<f64>| h[j * self.size + j];
         self.h.iter().map(own).fold(self.floor[j], f64::max)
     }

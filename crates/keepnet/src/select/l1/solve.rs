@@ -1,14 +1,15 @@
-//! Solves the L1 problem on a set of held columns.
+//! Solves a penalised problem on a set of held columns.
 //!
 //! ```text
-//! squared:  coordinate descent on the Gram
-//! others:   quadratic model at u: H = X'DX / W, lin = H w - slope;  coordinate descent on it;
+//! squared:  the penalty's descent on the Gram
+//! others:   quadratic model at u: H = X'DX / W, lin = H w - slope;  that descent on it;
 //!           the step is halved until the objective falls (proximal Newton)
 //! ```
 //!
 //! Source: Yuan, Ho, Lin, JMLR 13 (2012), with the full Hessian of the small set.
 
 use super::gram::Gram;
+use super::penalty::Penalty;
 use super::quadratic_model::QuadraticModel;
 use super::{Columns, Point};
 use crate::data::kept::Kept;
@@ -104,32 +105,31 @@ impl Columns {
         gram: &mut Gram,
         point: &mut Point,
         set: &[usize],
-        lambda: f64,
+        penalty: &impl Penalty,
         tolerance: f64,
     ) {
-        let mut each: Vec<f64> =
-            set.iter().map(|slot| if self.pinned(*slot) { 0.0 } else { lambda }).collect();
-        each.resize(set.len() + usize::from(self.has_intercept()), 0.0);
         let all = |point: &Point| -> Vec<Vec<f64>> {
             (0..self.count()).map(|c| self.gather(point, set, c)).collect()
         };
         if self.squared() {
             let mut w = all(point);
-            self.quadratic_model(gram, point, set).descend(&mut w, &each, 0.1 * tolerance);
+            let quadratic_model = self.quadratic_model(gram, point, set);
+            penalty.descend(self, &quadratic_model, set, &mut w, 0.1 * tolerance);
             self.scatter(point, set, &w);
             self.predict(point);
             return;
         }
         for _ in 0..NEWTON {
-            let residual = self.kkt(point, set, lambda);
+            let residual = self.kkt(point, set, penalty);
             if residual <= tolerance {
                 return;
             }
             let quadratic_model = self.quadratic_model(gram, point, set);
             let from = all(point);
             let mut to = from.clone();
-            quadratic_model.descend(&mut to, &each, (1e-3 * residual).max(0.1 * tolerance));
-            if !self.line_search(point, set, lambda, &quadratic_model, (&from, &to)) {
+            let tolerance = (1e-3 * residual).max(0.1 * tolerance);
+            penalty.descend(self, &quadratic_model, set, &mut to, tolerance);
+            if !self.line_search(point, set, penalty, &quadratic_model, (&from, &to)) {
                 return;
             }
         }
@@ -140,19 +140,15 @@ impl Columns {
         &self,
         point: &mut Point,
         set: &[usize],
-        lambda: f64,
+        penalty: &impl Penalty,
         quadratic_model: &QuadraticModel,
         (from, to): (&[Vec<f64>], &[Vec<f64>]),
     ) -> bool {
-        let value = self.objective(point, lambda);
+        let value = self.objective(point, penalty);
         let mut full = point.clone();
         self.scatter(&mut full, set, to);
-        let free = |p: &Point| {
-            let slots = (0..self.kept.len()).filter(|j| !self.pinned(*j));
-            lambda * slots.map(|j| p.size(j)).sum::<f64>()
-        };
         // slope = H from - lin at the start of the step.
-        let mut descent = free(&full) - free(point);
+        let mut descent = penalty.value(self, &full) - penalty.value(self, point);
         let mut along = Vec::with_capacity(from.len());
         for (c, (from, to)) in from.iter().zip(to).enumerate() {
             let d: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
@@ -178,7 +174,7 @@ impl Columns {
             for ((next, u), du) in next.u.iter_mut().zip(&point.u).zip(&along) {
                 next.iter_mut().zip(u).zip(du).for_each(|((n, u), du)| *n = u + length * du);
             }
-            let found = self.objective(&next, lambda);
+            let found = self.objective(&next, penalty);
             if found <= value + 1e-4 * length * descent && found < value {
                 *point = next;
                 return true;
