@@ -1,7 +1,7 @@
 //! Alpha-investing: tests pay from a wealth, and accepted features add to it.
 //!
 //! ```text
-//! W = 0.5, payout = 0.5; for the i-th feature tested, i = 1, 2, ...
+//! W = W_0; for the i-th feature tested, i = 1, 2, ...
 //! bid    a_i = W / (2 i)
 //! test   p-value of the newcomer's coefficient in the least-squares model
 //! p < a_i    accept, W += payout - a_i
@@ -23,13 +23,14 @@
 //! prediction. `rules=lofs` takes the library's likelihood ratio `exp(-gain n / (2 RSS))` as the
 //! p-value and counts every column of the input, from 2.
 //!
-//! A failed test costs the full bid, as in Zhou et al. The bound on the marginal false discovery
-//! rate (Foster and Stine, JRSS-B 70, 2008) is stated for a cost of `a / (1 - a)`:
-//! `E[false] / (E[accepted] + eta) <= payout` with `eta = W_0 / payout`.
+//! Paying the bid on either outcome and earning the payout is a generalised alpha-investing rule
+//! with `phi = a`, `psi = payout` (Aharoni and Rosset, JRSS-B 76, 2014): with `eta = W_0 / payout`,
+//! `E[false] <= payout (E[accepted] + eta)` where each test is valid given the past. `level` sets
+//! `W_0 = payout`: 0.1 by default, and with `rules=lofs` the 0.5 of the library.
 
 mod settings;
 
-use self::settings::{PAYOUT, WEALTH};
+use self::settings::{PAYOUT, USUAL, WEALTH};
 use super::kept_list::KeptList;
 use super::rules::Rules;
 use crate::data::check::{CheckedBlock, Feature, offset};
@@ -37,13 +38,13 @@ use crate::data::column::ColumnData;
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::measure::fisher_z::Sums;
-use crate::measure::special::student_two_sided;
 use crate::measure::{Evidence, FisherZ, Measure, Side, numeric_target};
 use crate::numeric::inner_product::centre;
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot, ensure, is_lower};
 use crate::select::{ColumnSelector, Holds, Memory, Outcome, Reason, Status, Verdict};
 use crate::selection::{Selection, Value};
+use crate::tails::student_two_sided;
 
 pub use settings::ALPHA_INVESTING;
 
@@ -67,8 +68,7 @@ pub struct AlphaInvestingParams {
 
 impl Default for AlphaInvestingParams {
     fn default() -> Self {
-        let (wealth, payout) = const { (WEALTH.usual_number(), PAYOUT.usual_number()) };
-        Self { k: None, wealth, payout, rules: Rules::Paper }
+        Self { k: None, wealth: USUAL, payout: USUAL, rules: Rules::Paper }
     }
 }
 
@@ -406,6 +406,10 @@ impl ColumnSelector for AlphaInvesting {
                 ("mfdr_level", payout.into()),
                 ("mfdr_eta", (wealth / payout).into()),
             ],
+            error_control: settings::error_control(
+                &self.params,
+                (self.wealth, self.tests, self.list.free() as u64),
+            ),
             ..Selection::default()
         };
         self.list.add_to(&mut selection);

@@ -166,6 +166,29 @@ impl<F: Clone + Serialize + DeserializeOwned> KeptList<F> {
         }
     }
 
+    /// Whether `more` bytes fit beside this list and another under the same limit.
+    pub fn check_beside(&self, other: &Self, more: u64) -> Result<()> {
+        let need = self.bytes().saturating_add(other.bytes()).saturating_add(more);
+        self.kept.budget().check(need, "the kept set")
+    }
+
+    /// Moves the column at a position to the end of another list.
+    pub fn hand_over(&mut self, at: usize, to: &mut Self) -> Result<()> {
+        let (kept, record) = self.take(at);
+        to.bits.push(to.index.add(kept.column()));
+        to.records.push(record);
+        to.kept.insert(to.kept.len(), kept)
+    }
+
+    /// Lets the weakest columns beyond `k` go, where there is a limit.
+    pub fn trim(&mut self, k: Option<usize>) -> Vec<FeatureId> {
+        let mut gone = Vec::new();
+        while let Some(weakest) = self.weakest(&[]).filter(|_| k.is_some_and(|k| self.free() > k)) {
+            gone.push(self.remove(weakest));
+        }
+        gone
+    }
+
     /// Removes a column.
     pub fn remove(&mut self, at: usize) -> FeatureId {
         let id = self.id(at);

@@ -2,12 +2,16 @@
 
 pub mod alpha_investing;
 pub mod group_saola;
+pub(crate) mod interactions;
 pub(crate) mod kept_list;
 pub mod ogfs;
 pub mod osfs;
+pub mod ossfs_dd;
 pub(crate) mod row_index;
 pub(crate) mod rules;
 pub mod saola;
+pub mod screen;
+pub mod sfs_fi;
 
 pub use rules::{OnFull, Rules};
 
@@ -20,4 +24,7 @@ pub(crate) const METHODS: &[&crate::registry::MethodInfo] = &[
     &osfs::OSFS,
     &osfs::FAST_OSFS,
     &ogfs::OGFS,
+    &ossfs_dd::OSSFS_DD,
+    &sfs_fi::SFS_FI,
+    &screen::SCREEN,
 ];

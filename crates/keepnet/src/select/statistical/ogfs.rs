@@ -28,7 +28,6 @@ use crate::data::check::{CheckedBlock, Feature};
 use crate::data::target::{Problem, Target};
 use crate::error::{Error, Result};
 use crate::measure::fisher_z::Sums;
-use crate::measure::special::{f_tail, student_two_sided};
 use crate::measure::{Evidence, FisherZ, Measure, Side};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot, ensure, is_lower};
@@ -36,6 +35,7 @@ use crate::select::{
     ColumnSelector, GroupSelector, Holds, Memory, Outcome, Reason, Status, Verdict, offer_groups,
 };
 use crate::selection::Selection;
+use crate::tails::{f_tail, student_two_sided};
 
 use settings::{EPSILON, LAMBDA, LEVEL};
 

@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::measure::conditional::{Conditional, MOST_CONDITIONS, Partial};
 use crate::measure::g2::G2;
 use crate::measure::lofs::sums_to_zero;
-use crate::measure::{self, ALPHA, BINS, Evidence, FisherZ, MeasureKind, Side};
+use crate::measure::{self, ALPHA, BINS, Bins, Evidence, FisherZ, MeasureKind, Side};
 use crate::registry::{Maker, MethodInfo, MethodSpec, Promises, Setting, Stream};
 use crate::run::budget::Budget;
 use crate::run::snapshot::{self, Snapshot, ensure};
@@ -347,7 +347,7 @@ fn make(
     let max_condition = spec.whole(&MAX_CONDITION)?;
     let params = OsfsParams { k: spec.k, max_condition, fast, rules };
     let kind = rules::measure_kind(spec, &MEASURE, MeasureKind::G2)?;
-    let (alpha, bins) = (spec.number(&ALPHA)?, spec.optional_whole(&BINS)?);
+    let (alpha, bins) = (spec.number(&ALPHA)?, Bins::of(spec)?);
     let mut settings = vec![
         ("measure", Value::from(kind.name())),
         ("rules", rules.name().into()),

@@ -9,7 +9,7 @@ use crate::data::column::Column;
 /// For each row, the sparse columns that are not zero there.
 #[derive(Clone, Debug)]
 pub struct RowIndex {
-    pub(super) rows: usize,
+    pub(crate) rows: usize,
     // Words per row; a column's bit is at the same position in every row.
     width: usize,
     words: Vec<u64>,
@@ -29,12 +29,12 @@ impl RowIndex {
         Self { rows, width, words, free, next, found: Vec::new(), everything: true }
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         8 * self.words.len() as u64
     }
 
     /// Adds a sparse column and returns its bit; `None` for another storage.
-    pub(super) fn add(&mut self, x: Column<'_>) -> Option<u32> {
+    pub(crate) fn add(&mut self, x: Column<'_>) -> Option<u32> {
         let Column::Sparse { index, .. } = x else { return None };
         let bit = self.free.pop().unwrap_or_else(|| {
             self.next += 1;
@@ -59,7 +59,7 @@ impl RowIndex {
         (self.width, self.words) = (width, words);
     }
 
-    pub(super) fn remove(&mut self, bit: u32, x: Column<'_>) {
+    pub(crate) fn remove(&mut self, bit: u32, x: Column<'_>) {
         if let Column::Sparse { index, .. } = x {
             let (word, mask) = (bit as usize / 64, 1u64 << (bit % 64));
             index.iter().for_each(|row| self.words[*row as usize * self.width + word] &= !mask);
@@ -67,7 +67,7 @@ impl RowIndex {
         }
     }
 
-    pub(super) fn probe(&mut self, x: Column<'_>) {
+    pub(crate) fn probe(&mut self, x: Column<'_>) {
         self.found.clear();
         self.found.resize(self.width, 0);
         let Column::Sparse { index, .. } = x else {
@@ -81,7 +81,7 @@ impl RowIndex {
         }
     }
 
-    pub(super) fn shares(&self, bit: u32) -> bool {
+    pub(crate) fn shares(&self, bit: u32) -> bool {
         self.everything || self.found[bit as usize / 64] >> (bit % 64) & 1 == 1
     }
 }

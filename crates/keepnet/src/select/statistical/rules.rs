@@ -3,7 +3,8 @@
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::measure::lofs::{LofsFisherZ, LofsSu};
-use crate::measure::{self, ALPHA, BINS, DELTA, Measure, MeasureKind, Thresholds, WithMeasure};
+use crate::measure::{self, ALPHA, Bins, DELTA, Measure, MeasureKind, Thresholds, WithMeasure};
+use crate::registry::effect::without_effect;
 use crate::registry::setting::Given;
 use crate::registry::{MethodSpec, Setting};
 use crate::select::ColumnSelector;
@@ -134,7 +135,7 @@ pub(crate) fn measure_kind(
     discrete: MeasureKind,
 ) -> Result<MeasureKind> {
     let Some(Given::Word(name)) = spec.value(setting)? else { return Ok(MeasureKind::FisherZ) };
-    let codes = spec.integral || spec.optional_whole(&BINS)?.is_some();
+    let codes = spec.integral || Bins::of(spec)?.is_some();
     let auto = if codes { discrete } else { MeasureKind::FisherZ };
     Ok(MeasureKind::named(name).unwrap_or(auto))
 }
@@ -154,10 +155,26 @@ impl PairSettings {
             kind: measure_kind(spec, &MEASURE, MeasureKind::Su)?,
             thresholds: Thresholds {
                 alpha: spec.number(&ALPHA)?,
-                bins: spec.optional_whole(&BINS)?,
+                bins: Bins::of(spec)?,
                 delta: spec.number(&DELTA)?,
             },
         })
+    }
+
+    /// Refuses the threshold that the measure of these settings does not have.
+    pub(crate) fn check_threshold(spec: &MethodSpec) -> Result<()> {
+        let tested = measure_kind(spec, &MEASURE, MeasureKind::Su)?.info().tested;
+        let idle = if tested { &DELTA } else { &ALPHA };
+        if !spec.settings.contains_key(idle.name) {
+            return Ok(());
+        }
+        Err(without_effect(
+            idle.name,
+            match tested {
+                true => "`measure=su` or mi with it; tests take `alpha`",
+                false => "`measure=fisher-z` with it; strengths take `delta`",
+            },
+        ))
     }
 
     /// What results show: measure and rules, what is the method's own, and the threshold.
@@ -199,6 +216,14 @@ impl PairSettings {
 /// What the p-values of a pairwise method are, where it has any.
 pub(crate) fn p_value_kind<M: Measure>() -> Option<&'static str> {
     M::P_VALUES.then_some("marginal")
+}
+
+/// The most features to keep, where a limit was given.
+pub(crate) fn some_k(spec: &MethodSpec) -> Result<Option<usize>> {
+    match spec.k {
+        Some(0) => Err(Error::param("k", 0, "at least 1")),
+        k => Ok(k),
+    }
 }
 
 /// Refuses what a method without a linear model cannot take into account.
