@@ -21,7 +21,7 @@ use keepnet::measure::FisherZ;
 use keepnet::select::statistical::saola::{Saola, SaolaParams};
 use keepnet::{
     Budget, ColumnBlock, ColumnData, ColumnSelector, Driver, FeatureId, Generated, Lane,
-    MethodSpec, Numbers, Problem, Quiet, RawColumn, Result, RunOptions, registry,
+    MethodSpec, Name, Numbers, Problem, Quiet, RawColumn, Result, RunOptions, registry,
 };
 use sparse::SparseShape;
 
@@ -214,7 +214,7 @@ fn offer(
     let id = FeatureId::new(from + at as u64);
     let data = ColumnData::Sparse { rows, index, value };
     let mut block = ColumnBlock::new(1);
-    block.push(RawColumn { id, name: format!("f{}", id.index), source: 0, data });
+    block.push(RawColumn { id, name: Name::Numbered("f", id.index), source: 0, data });
     let checked = check_block(&block, id.index, problem, &Default::default())?;
     saola.offer_block(&checked, &mut Vec::new())
 }

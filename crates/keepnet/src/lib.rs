@@ -13,6 +13,7 @@
 //! | [`run`] | what runs them: drivers, the record of a run, budgets, saved states |
 //! | [`registry`] | every method by name, with its settings |
 //! | [`selection`], [`error`] | the result, and the one error type |
+//! | [`tails`] | tail probabilities of tests, and their logarithms |
 //!
 //! # The life of a feature
 //!
@@ -94,17 +95,20 @@ pub mod error;
 pub mod learn;
 pub mod loss;
 pub mod measure;
+pub mod near;
 pub(crate) mod numeric;
 pub mod registry;
 pub mod run;
 pub mod select;
 pub mod selection;
+pub mod tails;
 
 pub use data::{
     CheckPolicy, CheckedBlock, Column, ColumnBlock, ColumnData, ColumnStats, Covariate, Cursor,
-    Feature, FeatureId, FeatureSource, Generated, Groups, Kept, KeptSet, Missing, Numbers,
-    NumbersRef, Order, Problem, RawColumn, Row, RowBlock, RowIds, RowMap, RowProblem, SampleSource,
-    SharedBytes, SparseEntries, Target, Task,
+    Feature, FeatureId, FeatureSource, Generated, GenotypeCounts, GenotypeData, Genotypes,
+    GroupNames, Groups, Kept, KeptSet, Missing, Name, NumberKind, Numbers, NumbersRef, Order,
+    Problem, RawColumn, Row, RowBlock, RowIds, RowMap, RowProblem, SampleSource, SharedBytes,
+    SparseEntries, Target, Task, Whole, WholeRef,
 };
 pub use error::{Bytes, Error, Result};
 pub use learn::RowLearner;

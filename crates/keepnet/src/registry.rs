@@ -4,6 +4,7 @@
 //! lists its methods in `METHODS`, so a method is one file and one entry in its folder's `mod.rs`.
 
 mod describe;
+pub(crate) mod effect;
 mod promises;
 pub mod setting;
 mod spec;
@@ -16,10 +17,12 @@ use crate::data::row::RowProblem;
 use crate::data::target::Problem;
 use crate::error::{Error, Result};
 use crate::learn::{MakeRows, RowLearner, averages, streaming};
+use crate::near;
 use crate::run::budget::Budget;
 use crate::select::ColumnSelector;
-use crate::select::{l1, statistical, substitution};
+use crate::select::{filters, l1, statistical, substitution};
 
+pub use effect::check_thresholds;
 pub use promises::{Promises, Relation};
 pub use setting::Setting;
 pub use spec::MethodSpec;
@@ -67,7 +70,7 @@ pub struct MethodInfo {
     pub memory: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
-    /// Scans made unless another number is asked for.
+    /// Scans made unless another number is asked for; 0 is as many as the method takes.
     pub scans: u32,
     /// Whether it cannot work without `k`.
     pub needs_k: bool,
@@ -87,11 +90,37 @@ impl MethodInfo {
         Self { promises, ..self }
     }
 
+    /// The same for a method that takes two classes at most.
+    pub(crate) const fn of_two_classes(self) -> Self {
+        Self { tasks: "regression, binary classification", ..self }
+    }
+
+    /// Whether its loss is the mean over rows of the loss before each was learnt from, and not that
+    /// of the final model on the rows that it was fitted on.
+    #[must_use]
+    pub fn progressive(&self) -> bool {
+        streaming::METHODS.iter().any(|method| method.name == self.name)
+    }
+
+    /// Whether it can be told how many features to keep.
+    #[must_use]
+    pub fn takes_k(&self) -> bool {
+        // One keeps whole groups, the other keeps every feature.
+        !["group-saola", "ols"].contains(&self.name)
+    }
+
+    /// Whether it can go on until no exchange is left; see [`ColumnSelector::certify`].
+    #[must_use]
+    pub fn certifies(&self) -> bool {
+        self.name == substitution::os_plus::INFO.name
+    }
+
     /// The setting of that name, or an error that lists those there are.
     pub fn setting(&self, name: &str) -> Result<&'static Setting> {
         self.settings.iter().find(|setting| setting.name == name).ok_or_else(|| {
             let known: Vec<_> = self.settings.iter().map(|setting| setting.name).collect();
-            let got = format!("{name} ({} knows {})", self.name, known.join(", "));
+            let hint = near::hint(&near::near(name, known.iter().copied()));
+            let got = format!("{name}{hint} ({} knows {})", self.name, known.join(", "));
             Error::param("setting", got, "a setting of the method")
         })
     }
@@ -123,6 +152,7 @@ pub fn methods() -> &'static [&'static MethodInfo] {
             substitution::METHODS,
             statistical::METHODS,
             l1::METHODS,
+            filters::METHODS,
             averages::METHODS,
             streaming::METHODS,
         ]
@@ -134,8 +164,12 @@ pub fn methods() -> &'static [&'static MethodInfo] {
 /// The method of that name.
 pub fn find(name: &str) -> Result<&'static MethodInfo> {
     methods().iter().copied().find(|method| method.name == name).ok_or_else(|| {
-        let near = methods().iter().map(|m| m.name).find(|m| m.contains(name) || name.contains(m));
-        let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        let names = || methods().iter().map(|m| m.name);
+        let mut near = near::near(name, names());
+        if near.is_empty() && name.len() > 2 {
+            near.extend(names().filter(|known| known.contains(name)).take(3));
+        }
+        let hint = near::hint(&near);
         Error::param("method", format!("{name:?}{hint}"), "a name from `keepnet methods`")
     })
 }
@@ -175,7 +209,10 @@ pub fn make_rows(
 }
 
 /// Checks all that can be wrong with settings without data: each is known to the method, of the
-/// right kind and within its bounds.
+/// right kind and within its bounds, and has an effect under the others.
 pub fn check_settings(method: &MethodInfo, spec: &MethodSpec) -> Result<()> {
-    spec.settings.iter().try_for_each(|(name, value)| method.setting(name)?.read(value).map(|_| ()))
+    for (name, value) in &spec.settings {
+        method.setting(name)?.read(value)?;
+    }
+    effect::check(method, spec)
 }

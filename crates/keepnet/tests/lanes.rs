@@ -81,8 +81,12 @@ fn a_column_is_checked_once_for_each_problem_and_policy() {
     };
     let (got, scans) = checked((0..5).map(|_| os_plus(&shared, Missing::Mean)).collect());
     assert_eq!(got, scans, "five lanes on one problem");
-    // An equal problem that is not shared is another one; so is another policy.
-    let other = Arc::new(problem(&data, true));
+    // The same rows and weights are enough; other rows are checked apart, and so is another policy.
+    let equal = Arc::new(problem(&data, true));
+    let (got, scans) =
+        checked(vec![os_plus(&shared, Missing::Mean), os_plus(&equal, Missing::Mean)]);
+    assert_eq!(got, scans, "two problems on the same rows");
+    let other = Arc::new(problem(&data, false));
     let (got, scans) =
         checked(vec![os_plus(&shared, Missing::Mean), os_plus(&other, Missing::Mean)]);
     assert_eq!(got, 2 * scans, "two problems");

@@ -91,6 +91,10 @@ impl ColumnSelector for Weighed {
         inside(|| self.0.end_scan())
     }
 
+    fn unfinished(&self) -> bool {
+        self.0.unfinished()
+    }
+
     fn finish(&mut self) -> Result<()> {
         inside(|| self.0.finish())
     }
@@ -234,6 +238,12 @@ fn specs(method: &MethodInfo, k: usize) -> Vec<MethodSpec> {
     match method.name {
         "asy-os" => vec![spec.set("centre", "simulated").set("workers", 3)],
         "os-plus" => vec![spec.set("reserve", k / 2)],
+        // Thresholds that fill the kept list, and a pool that these features fill.
+        "ossfs-dd" => [spec, MethodSpec::default()]
+            .map(|spec| spec.set("low", 0).set("high", 0.1).set("pool", 8))
+            .to_vec(),
+        // A level at which every feature is a candidate.
+        "fcbf" => [spec, MethodSpec::default()].map(|spec| spec.set("alpha", 0.999_999)).to_vec(),
         "annealed-ridge" => vec![
             spec.clone(),
             spec.clone().set("active", 100),
@@ -258,14 +268,20 @@ fn methods_hold_what_they_say() {
     let cases = [
         case,
         many,
-        Case { rows: 3000, ..many },
+        Case { rows: 6000, ..many },
         Case { wide: false, ..many },
         Case { classes: 2, ..many },
         Case { classes: 4, wide: false, weighted: true, ..many },
         Case { weighted: true, ..many },
     ];
     // Buffers of the matrix products, which every thread has once.
-    many.columns(registry::find("os-plus").unwrap(), &MethodSpec::k(50));
+    let warm = || {
+        many.columns(registry::find("os-plus").unwrap(), &MethodSpec::k(50).set("reserve", 25));
+        let active = MethodSpec::k(10).set("active", 100);
+        many.samples(registry::find("annealed-ridge").unwrap(), &active).unwrap();
+    };
+    rayon::broadcast(|_| warm());
+    warm();
     let mut wrong = Vec::new();
     for method in registry::methods() {
         let mut ran = 0;

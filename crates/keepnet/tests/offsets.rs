@@ -10,7 +10,7 @@ use common::column_methods::{cases, problem, spec};
 use common::{Data, width};
 use keepnet::{
     Budget, CheckPolicy, ColumnData, Covariate, Driver, Generated, Groups, Lane, LossKind,
-    MethodInfo, MethodSpec, Missing, Numbers, Problem, Quiet, Selection, Target, registry,
+    MethodInfo, MethodSpec, Missing, Numbers, Problem, Quiet, Selection, Stream, Target, registry,
 };
 
 const N: usize = 120;
@@ -142,7 +142,10 @@ fn covariates_and_pinned_features_may_have_an_offset_too() {
             let columns = data.columns.iter().enumerate().filter(|(j, _)| kept(*j));
             let columns = columns.map(|(_, x)| ColumnData::Dense(Numbers::F64(x.clone())));
             let mut source = Generated::columns(N, columns.collect());
-            let driver = Driver::new(&mut source, vec![lane], width(16)).unwrap();
+            let mut driver = Driver::new(&mut source, vec![lane], width(16)).unwrap();
+            if method.stream == Stream::Groups {
+                driver = driver.with_groups(Groups::block(3).unwrap());
+            }
             driver.run(&mut Quiet).unwrap().lanes.remove(0).selection
         };
         let (want, got) = (go(&plain), go(&moved));

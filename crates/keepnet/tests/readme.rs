@@ -1,8 +1,8 @@
-//! The README shows the example as it is compiled.
+//! The documentation shows the example as it is compiled.
 
 #[test]
-fn the_readme_has_the_example_word_for_word() {
-    let readme = include_str!("../../../README.md");
+fn the_documentation_has_the_example_word_for_word() {
+    let page = include_str!("../../../docs/examples.md");
     let example = include_str!("../examples/generated.rs");
-    assert!(readme.contains(&format!("```rust\n{example}```")), "copy the example into README.md");
+    assert!(page.contains(&format!("```rust\n{example}```")), "copy it into docs/examples.md");
 }

@@ -40,6 +40,9 @@ fn scan(
     let mut block = ColumnBlock::new(data.columns.len());
     while block.room() > 0 && data.dense().next_block(&mut block).unwrap() {}
     let mut checked = check_block(&block, 0, problem, &Default::default()).unwrap();
+    for (at, feature) in checked.features.iter_mut().enumerate() {
+        feature.group = Some(at as u32 / 3);
+    }
     touch(&mut checked);
     selector.offer_block(&checked, &mut Vec::new())?;
     selector.end_scan()?;

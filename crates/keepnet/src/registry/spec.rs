@@ -20,6 +20,8 @@ pub struct MethodSpec {
     pub column_bytes: Option<u64>,
     /// Whether the schema says that every column holds integers, booleans or codes.
     pub integral: bool,
+    /// Whether the columns are genotypes in the order of a genome.
+    pub genotypes: bool,
     /// Settings by name. Text is read by the kind of the setting.
     pub settings: BTreeMap<String, Value>,
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::lane::{Lane, LaneReport};
 use super::observer::Observer;
+use super::pushed::Pushed;
 use super::record::Record;
 use crate::data::block::ColumnBlock;
 use crate::data::groups::Groups;
@@ -20,7 +21,7 @@ use crate::error::{Error, Result};
 /// How to go through the source.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Most scans.
+    /// Most scans; 0 for as many as the methods take, which must all be of a kind that ends.
     pub scans: u32,
     /// Order of the features.
     pub order: Order,
@@ -61,6 +62,10 @@ pub struct RunReport {
     pub read: Duration,
     /// Time spent checking and deciding.
     pub select: Duration,
+    /// Whether the last scan did not come to its end.
+    pub cut_short: bool,
+    /// Bytes that one scan reads, where the source knows.
+    pub scan_bytes: Option<u64>,
     /// Columns checked, over all scans: one for each problem, however many lanes share it.
     pub checked: u64,
 }
@@ -78,7 +83,8 @@ impl<'a> Driver<'a> {
         lanes: Vec<Lane>,
         options: RunOptions,
     ) -> Result<Self> {
-        if options.scans == 0 {
+        let open = !lanes.is_empty() && lanes.iter().all(|lane| lane.selector.unfinished());
+        if options.scans == 0 && !open {
             return Err(Error::param("scans", 0, "at least 1"));
         }
         let record = Record::new(lanes, options, Some(source.rows()))?;
@@ -99,17 +105,61 @@ impl<'a> Driver<'a> {
 
     /// Goes through the source to the end, or until the observer stops it.
     pub fn run(mut self, observer: &mut dyn Observer) -> Result<RunReport> {
+        self.run_all(observer)
+    }
+
+    /// As [`Driver::run`], with the run itself, so that further columns can be brought to it.
+    pub fn run_and_keep(mut self, observer: &mut dyn Observer) -> Result<(RunReport, Pushed)> {
+        let report = self.run_all(observer)?;
+        Ok((report, Pushed::after(self.record)))
+    }
+
+    fn run_all(&mut self, observer: &mut dyn Observer) -> Result<RunReport> {
         let scans = self.record.options.scans;
         let mut complete = false;
-        while !complete && self.record.position.scan < scans {
+        while !complete && (scans == 0 || self.record.position.scan < scans) {
             self.begin_scan()?;
             if self.scan(observer)? {
                 break;
             }
             let converged = self.record.end_scan(observer)?;
-            complete = converged || self.record.position.scan == scans;
+            complete = converged || (self.record.position.scan == scans && self.record.whole());
         }
-        self.record.finish(complete)
+        let report = self.record.finish(complete)?;
+        Ok(RunReport { scan_bytes: self.source.scan_bytes(), ..report })
+    }
+
+    /// Goes once through a source whose columns are further ones of a stream: those before it are
+    /// in `state`, and `again` begins another scan with them.
+    ///
+    /// Gives the result, and the state of the stream before the end of the scan; none where the
+    /// observer ended the run. So several sources give what one of all their columns gives.
+    pub fn go_on(
+        mut self,
+        state: Option<&[u8]>,
+        again: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<(RunReport, Option<Vec<u8>>)> {
+        if self.record.options.order != Order::Given {
+            return Err(no_order());
+        }
+        if let Some(state) = state {
+            // How many scans there were is in the state.
+            self.record.options.scans = u32::MAX;
+            self.record.restore(state, None)?;
+            if again {
+                self.record.end_scan(observer)?;
+            }
+        }
+        self.record.options.scans = self.record.position.scan.saturating_add(1);
+        self.record.begin_scan();
+        if self.scan(observer)? {
+            return Ok((self.record.finish(false)?, None));
+        }
+        self.record.settle(observer)?;
+        let state = self.record.save()?;
+        self.record.end_scan(observer)?;
+        Ok((self.record.finish(true)?, Some(state)))
     }
 
     /// Puts the source into the order of the scan, at the place where the run stands.
@@ -129,7 +179,7 @@ impl<'a> Driver<'a> {
             }
         }
         if scan > 0 || in_scan > 0 || *order != Order::Given {
-            self.source.rewind()?;
+            self.source.rewind().map_err(|error| self.record.needs_scans(error))?;
         }
         if in_scan > 0 {
             self.source.skip(in_scan)?;

@@ -10,6 +10,7 @@ use super::verdict::{self, Constant};
 use crate::data::block::ColumnBlock;
 use crate::data::check::{CheckPolicy, CheckedBlock, Wants};
 use crate::data::groups::Groups;
+use crate::data::name::Name;
 use crate::data::target::Problem;
 use crate::error::Result;
 use crate::select::{ColumnSelector, Late, Outcome};
@@ -17,8 +18,8 @@ use crate::selection::Selection;
 
 /// One problem and the selector that works on it.
 ///
-/// Lanes that are given the same `Arc` of a problem, and the same policy, share the check of each
-/// column.
+/// Lanes whose problems have the same rows and weights, and the same policy, share the check of
+/// each column, and the columns that they keep.
 pub struct Lane {
     /// What is asked of the rows.
     pub problem: Arc<Problem>,
@@ -73,12 +74,15 @@ impl Lane {
         Wants { glances: None, centres, compacts }
     }
 
-    /// Whether a column checked for the other lane is checked for this one.
+    /// Whether a column checked for the other lane is checked for this one: the target has no
+    /// part in the check.
     pub(super) fn checks_as(&self, other: &Self) -> bool {
         let (a, b) = (self.wants(), other.wants());
-        Arc::ptr_eq(&self.problem, &other.problem)
-            && self.policy == other.policy
+        self.policy == other.policy
             && (a.centres, a.compacts) == (b.centres, b.compacts)
+            && (Arc::ptr_eq(&self.problem, &other.problem)
+                || self.problem.rows == other.problem.rows
+                    && self.problem.weight == other.problem.weight)
     }
 
     /// Offers a checked block to the selector and logs what became of it; `at` is the place of
@@ -94,7 +98,7 @@ impl Lane {
         let Offered { block, first, scan, arrived } = offered;
         let mark = self.log.pins.mark();
         if !self.pinned.is_empty() {
-            let pinned = |name: &str| self.pinned.contains(name);
+            let pinned = |name: &Name| name.with(|name| self.pinned.contains(name));
             // A method without a model has no intercept to do without.
             let centred = self.selector.centres() || self.selector.status().loss.is_none();
             self.log.pins.admit(&mut checked, pinned, &self.problem, centred);
@@ -108,7 +112,7 @@ impl Lane {
             return Err(error);
         }
         debug_assert!(outcomes.is_empty() || outcomes.len() == checked.features.len());
-        let mut report = |id, name: &str, outcome: &Outcome| {
+        let mut report = |id, name: &Name, outcome: &Outcome| {
             observer.decision(&Decision { lane: at, scan, id, name, outcome })
         };
         for (id, name, _, reason) in &checked.dropped {

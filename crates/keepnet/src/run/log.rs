@@ -20,6 +20,8 @@ pub struct Dropped {
     pub constant: u64,
     /// Missing values.
     pub missing: u64,
+    /// An allele that is too rare.
+    pub maf: u64,
     /// Kept for a while, then driven out.
     pub evicted: u64,
 }
@@ -49,13 +51,18 @@ impl Log {
             Reason::Redundant { .. } => &mut self.dropped.redundant,
             Reason::Constant => &mut self.dropped.constant,
             Reason::Missing => &mut self.dropped.missing,
+            Reason::Maf => &mut self.dropped.maf,
         };
         *count += 1;
     }
 
     pub(super) fn outcome(&mut self, id: FeatureId, outcome: &Outcome) {
         match outcome.verdict {
-            Verdict::Dropped(reason) => self.count(reason),
+            Verdict::Dropped(reason) => {
+                // It may have been reserved until now.
+                self.alive.remove(&id);
+                self.count(reason);
+            }
             _ => {
                 self.alive.insert(id);
             }

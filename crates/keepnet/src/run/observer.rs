@@ -1,6 +1,7 @@
 //! Callbacks during a run: progress, state to save, decisions.
 
 use crate::data::block::FeatureId;
+use crate::data::name::Name;
 use crate::error::Result;
 use crate::select::{Outcome, Status};
 
@@ -9,7 +10,7 @@ use crate::select::{Outcome, Status};
 pub struct Progress {
     /// The scan under way, from 0.
     pub scan: u32,
-    /// Scans asked for.
+    /// Scans asked for; 0 where there are as many as it takes.
     pub scans: u32,
     /// Features that have arrived, over all scans.
     pub arrived: u64,
@@ -38,7 +39,7 @@ pub struct Decision<'a> {
     /// The feature.
     pub id: FeatureId,
     /// Its name.
-    pub name: &'a str,
+    pub name: &'a Name,
     /// What became of it.
     pub outcome: &'a Outcome,
 }

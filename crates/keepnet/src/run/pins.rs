@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::block::FeatureId;
 use crate::data::check::{CheckedBlock, Feature};
+use crate::data::name::Name;
 use crate::data::target::Problem;
 use crate::numeric::kernel;
 use crate::select::Reason;
@@ -79,13 +80,14 @@ impl Pins {
     pub(super) fn admit(
         &mut self,
         block: &mut CheckedBlock<'_>,
-        pinned: impl Fn(&str) -> bool,
+        pinned: impl Fn(&Name) -> bool,
         problem: &Problem,
         centred: bool,
     ) {
         for (id, name, _, reason) in &block.dropped {
             if pinned(name) {
-                self.leave_out(*id, name, *reason, || lost(name, *reason));
+                let name = name.text();
+                self.leave_out(*id, &name, *reason, || lost(&name, *reason));
             }
         }
         let mut at = 0;
@@ -152,7 +154,11 @@ impl Pins {
         }
         let mut values = vec![0.0; feature.column().rows()];
         feature.column().each(|i, x| values[i] = x);
-        match self.beside(Some(feature.id), &feature.name, direction(values, problem, centred)) {
+        match self.beside(
+            Some(feature.id),
+            &feature.name.text(),
+            direction(values, problem, centred),
+        ) {
             Ok(pin) => {
                 self.held.push(pin);
                 None
@@ -161,8 +167,8 @@ impl Pins {
                 let by = of.iter().find_map(|at| self.held[*at].id);
                 let reason = Reason::Redundant { by };
                 let names: Vec<&str> = of.iter().map(|at| self.held[*at].name.as_str()).collect();
-                let why = spanned(&feature.name, &names);
-                self.leave_out(feature.id, &feature.name, reason, || why);
+                let why = spanned(&feature.name.text(), &names);
+                self.leave_out(feature.id, &feature.name.text(), reason, || why);
                 Some(reason)
             }
         }
@@ -240,6 +246,7 @@ fn lost(name: &str, reason: Reason) -> String {
     let why = match reason {
         Reason::Constant => "does not vary enough in the rows that count",
         Reason::Missing => "has missing values",
+        Reason::Maf => "has an allele that is too rare",
         Reason::Weak | Reason::Redundant { .. } => "was dropped",
     };
     format!("{name:?} is always kept, but {why} and is left out")

@@ -16,6 +16,7 @@ use super::snapshot;
 use crate::data::block::{ColumnBlock, FeatureId, RawColumn};
 use crate::data::column::ColumnData;
 use crate::data::groups::Groups;
+use crate::data::name::Name;
 use crate::data::order::Order;
 use crate::error::{Error, Result};
 
@@ -37,18 +38,30 @@ impl Pushed {
         Ok(Self { record, waiting: Vec::new(), next: 0 })
     }
 
+    /// A run that has ended, which takes further columns behind all that came.
+    pub(super) fn after(mut record: Record) -> Self {
+        record.options.order = Order::Given;
+        let next = record.reopen();
+        Self { record, waiting: Vec::new(), next }
+    }
+
+    /// Opens the scan that ended last for further columns, behind all that came.
+    pub fn reopen(&mut self) {
+        self.next = self.record.reopen();
+    }
+
     /// Takes the next columns of the scan, each with its name and values.
     ///
     /// An `Err` leaves the run as it was before the block of columns that is wrong.
     pub fn push(
         &mut self,
-        columns: Vec<(String, ColumnData)>,
+        columns: Vec<(impl Into<Name>, ColumnData)>,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let first = self.next;
         let raw = columns.into_iter().enumerate().map(|(at, (name, data))| RawColumn {
             id: FeatureId::new(first + at as u64),
-            name,
+            name: name.into(),
             source: 0,
             data,
         });
@@ -63,7 +76,7 @@ impl Pushed {
         };
         let groups = groups
             .ok_or_else(|| Error::param("groups", "not given", "FILE, prefix:SEP or block:N"))?;
-        raw.iter().try_for_each(|column| groups.of(column.id.index, &column.name).map(drop))?;
+        raw.iter().try_for_each(|column| groups.of_column(column).map(drop))?;
         // The columns that wait are of one group, and need not be looked through again.
         let known = self.waiting.len();
         for column in raw {
@@ -134,14 +147,15 @@ impl Pushed {
 
     /// Refits and gives the result.
     pub fn finish(&mut self, complete: bool) -> Result<RunReport> {
+        let complete = complete && self.record.whole();
         self.record.finish(complete)
     }
 
     /// The whole state.
     pub fn save(&mut self, observer: &mut dyn Observer) -> Result<Vec<u8>> {
         self.record.settle(observer)?;
-        let waiting: Vec<(FeatureId, &str, &ColumnData)> =
-            self.waiting.iter().map(|c| (c.id, c.name.as_str(), &c.data)).collect();
+        let waiting: Vec<(FeatureId, _, &ColumnData)> =
+            self.waiting.iter().map(|c| (c.id, c.name.text(), &c.data)).collect();
         snapshot::encode(&(self.record.save()?, waiting, self.next))
     }
 
@@ -153,7 +167,8 @@ impl Pushed {
         let fits = waiting.iter().all(|(_, _, data)| data.sound() && data.view().rows() == rows);
         snapshot::ensure(fits, "a column that waits has other rows")?;
         self.record.restore(&record, None)?;
-        let raw = |(id, name, data)| RawColumn { id, name, source: 0, data };
+        let raw =
+            |(id, name, data): (_, String, _)| RawColumn { id, name: name.into(), source: 0, data };
         self.waiting = waiting.into_iter().map(raw).collect();
         self.next = next;
         Ok(())
@@ -249,7 +264,7 @@ mod tests {
         let part = |range: std::ops::Range<u64>| range.map(|j| (format!("f{j}"), column(j)));
         run.push(part(0..40).collect(), &mut Quiet).unwrap();
         let holes = ColumnData::dense(vec![f64::NAN; ROWS]);
-        let error = run.push(vec![("hole".into(), holes)], &mut Quiet).unwrap_err();
+        let error = run.push(vec![("hole", holes)], &mut Quiet).unwrap_err();
         assert!(error.to_string().contains("hole"), "{error}");
         run.push(part(40..90).collect(), &mut Quiet).unwrap();
         run.end_scan(&mut Quiet).unwrap();

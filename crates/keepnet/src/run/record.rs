@@ -16,6 +16,7 @@ use super::snapshot;
 use crate::data::block::ColumnBlock;
 use crate::data::check::{Wants, check_block_for};
 use crate::data::groups::{Groups, WholeGroups};
+use crate::data::pool::Pool;
 use crate::error::{Error, Result};
 
 /// The position in the stream; part of a checkpoint.
@@ -30,8 +31,8 @@ pub(super) struct Position {
 /// A run under way, without its columns.
 pub(super) struct Record {
     lanes: Vec<Lane>,
-    // Places of the lanes that share a check.
-    sharing: Vec<Vec<usize>>,
+    // Places of the lanes that share a check, and the columns that these keep.
+    sharing: Vec<(Vec<usize>, Pool)>,
     pub(super) options: RunOptions,
     pub(super) position: Position,
     pub(super) groups: Option<Groups>,
@@ -45,11 +46,11 @@ impl Record {
     /// A run from the start of a stream of columns of `rows` values, where that is known; problems
     /// are checked here.
     pub(super) fn new(lanes: Vec<Lane>, options: RunOptions, rows: Option<usize>) -> Result<Self> {
-        let mut sharing: Vec<Vec<usize>> = Vec::new();
+        let mut sharing: Vec<(Vec<usize>, Pool)> = Vec::new();
         for (at, lane) in lanes.iter().enumerate() {
-            match sharing.iter_mut().find(|same| lane.checks_as(&lanes[same[0]])) {
-                Some(same) => same.push(at),
-                None => sharing.push(vec![at]),
+            match sharing.iter_mut().find(|(same, _)| lane.checks_as(&lanes[same[0]])) {
+                Some((same, _)) => same.push(at),
+                None => sharing.push((vec![at], Pool::default())),
             }
             lane.problem.check()?;
             let (got, want) = (lane.problem.rows.input(), rows);
@@ -97,7 +98,7 @@ impl Record {
         let arrived = self.position.arrived + added;
         let offered = Offered { block, first, scan, arrived };
         // One check at a time: its copies of a block are let go before the next is made.
-        for same in &self.sharing {
+        for (same, pool) in &self.sharing {
             let lane = &self.lanes[same[0]];
             // A lane of its own has its glances in the same pass as the check.
             let glances = lane.selector.glances().filter(|_| same.len() == 1);
@@ -110,7 +111,7 @@ impl Record {
             }
             for at in same {
                 let lane = &mut self.lanes[*at];
-                let own = checked.share(lane.selector.glances());
+                let own = checked.share(lane.selector.glances(), pool);
                 lane.offer(*at, offered, own, self.groups.as_mut(), observer)?;
             }
         }
@@ -138,10 +139,40 @@ impl Record {
         for lane in &mut self.lanes {
             converged &= lane.selector.end_scan()?;
         }
+        // The end of a scan may decide on features that waited for it.
+        self.settle(observer)?;
         self.position.scan += 1;
         self.position.in_scan = 0;
         self.whole.restore(HashSet::new());
         Ok(converged)
+    }
+
+    /// Whether every method has its answer.
+    pub(super) fn whole(&self) -> bool {
+        !self.lanes.iter().any(|lane| lane.selector.unfinished())
+    }
+
+    /// Opens the scan that ended last for further features, behind all that came.
+    pub(super) fn reopen(&mut self) -> u64 {
+        let Position { scan, in_scan, seen, .. } = &mut self.position;
+        if *in_scan == 0 {
+            (*scan, *in_scan) = (scan.saturating_sub(1), *seen);
+        }
+        *in_scan
+    }
+
+    /// The error of a source that cannot be read again, with what to do about it.
+    pub(super) fn needs_scans(&self, error: Error) -> Error {
+        let unfinished = self.lanes.iter().find(|lane| lane.selector.unfinished());
+        let holds =
+            |s: &crate::selection::Selection| s.params.iter().any(|(name, _)| *name == "hold");
+        match unfinished.and_then(|lane| lane.selector.selection().ok()).filter(holds) {
+            None => error,
+            Some(selection) => Error::Unsupported(format!(
+                "{} makes several scans, and {error}; with `hold=all` it makes one",
+                selection.method
+            )),
+        }
     }
 
     /// Where the run stands; `features` is how many a scan has.
@@ -175,6 +206,8 @@ impl Record {
             complete,
             read: self.read,
             select: self.select,
+            cut_short: self.position.in_scan > 0,
+            scan_bytes: None,
             checked: self.checked,
         })
     }
@@ -198,7 +231,11 @@ impl Record {
             return Err(Error::Snapshot("it has another number of selectors".into()));
         }
         let features = features.unwrap_or(u64::MAX);
-        let inside = position.scan <= self.options.scans && position.in_scan <= features;
+        let scans = match self.options.scans {
+            0 => u32::MAX,
+            scans => scans,
+        };
+        let inside = position.scan <= scans && position.in_scan <= features;
         snapshot::ensure(inside, "it is past the end of the stream")?;
         for (lane, (log, state)) in self.lanes.iter_mut().zip(lanes) {
             lane.selector.restore(&state)?;

@@ -105,6 +105,13 @@ pub fn seal(identity: &Identity, body: &[u8]) -> Result<Vec<u8>> {
 
 /// Opens a sealed state; an error where it is damaged or belongs to something else.
 pub fn open<'a>(identity: &Identity, bytes: &'a [u8]) -> Result<&'a [u8]> {
+    let (saved, body) = unseal(bytes)?;
+    identity.check(&saved)?;
+    Ok(body)
+}
+
+/// Opens a sealed state without asking what it belongs to; an error where it is damaged.
+pub fn unseal(bytes: &[u8]) -> Result<(Identity, &[u8])> {
     let damaged = |why: &str| {
         Error::Snapshot(format!("it is damaged ({why}); remove the file to start afresh"))
     };
@@ -129,8 +136,7 @@ pub fn open<'a>(identity: &Identity, bytes: &'a [u8]) -> Result<&'a [u8]> {
     if FIXED.checked_add(header).and_then(|n| n.checked_add(body)) != Some(rest.len()) {
         return Err(damaged("its lengths do not add up"));
     }
-    identity.check(&decode(&rest[FIXED..FIXED + header])?)?;
-    Ok(&rest[FIXED + header..])
+    Ok((decode(&rest[FIXED..FIXED + header])?, &rest[FIXED + header..]))
 }
 
 #[cfg(test)]

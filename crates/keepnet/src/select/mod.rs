@@ -1,5 +1,7 @@
 //! Methods on a stream of features, one per file, behind [`ColumnSelector`].
 
+mod counted_products;
+pub mod filters;
 mod fitted;
 mod kept_by_row;
 mod kept_products;
@@ -17,6 +19,7 @@ use smallvec::SmallVec;
 
 use crate::data::block::FeatureId;
 use crate::data::check::{CheckedBlock, Feature};
+use crate::data::name::Name;
 use crate::error::{Error, Result};
 use crate::run::snapshot::Snapshot;
 use crate::run::verdict::Fitted;
@@ -39,6 +42,20 @@ pub trait ColumnSelector: Snapshot + Send {
 
     /// Ends a scan; `true` when another scan would change nothing.
     fn end_scan(&mut self) -> Result<bool>;
+
+    /// Whether the method makes as many scans as it takes, and needs a further one: what it has
+    /// before [`ColumnSelector::end_scan`] says `true` is then not its answer.
+    fn unfinished(&self) -> bool {
+        false
+    }
+
+    /// Goes on after `scans` scans until a scan shows that nothing can be improved. Called before
+    /// the first scan; an error where the method has no such test.
+    fn certify(&mut self, scans: u32) -> Result<()> {
+        let _ = scans;
+        let want = "a number with this method: only os-plus can tell that no exchange is left";
+        Err(Error::param("scans", "rest", want))
+    }
 
     /// Refits the model on the kept set.
     fn finish(&mut self) -> Result<()>;
@@ -141,11 +158,16 @@ pub fn offer_groups(
 ) -> Result<()> {
     for members in block.features.chunk_by(|a, b| a.group == b.group) {
         if members[0].group.is_none() {
-            return Err(Error::param("groups", "not given", "FILE, prefix:SEP or block:N"));
+            return Err(no_groups());
         }
         selector.offer_group(members, out)?;
     }
     Ok(())
+}
+
+/// A method on groups was given features without one.
+fn no_groups() -> Error {
+    Error::param("groups", "not given", "FILE, prefix:SEP or block:N")
 }
 
 /// An outcome that came after its block; see [`ColumnSelector::settle`].
@@ -154,7 +176,7 @@ pub struct Late {
     /// The feature.
     pub id: FeatureId,
     /// Its name.
-    pub name: String,
+    pub name: Name,
     /// What became of it.
     pub outcome: Outcome,
 }
@@ -219,13 +241,16 @@ pub enum Reason {
     Weak,
     /// Another feature makes it redundant.
     Redundant {
-        /// That feature; `None` where covariates make it redundant.
+        /// That feature; `None` where covariates make it redundant, or it was found to be in an
+        /// earlier scan.
         by: Option<FeatureId>,
     },
     /// It has one value only, or too few others.
     Constant,
     /// Missing values.
     Missing,
+    /// One of its two alleles is too rare.
+    Maf,
 }
 
 impl Reason {
@@ -237,6 +262,7 @@ impl Reason {
             Self::Redundant { .. } => "redundant",
             Self::Constant => "constant",
             Self::Missing => "missing",
+            Self::Maf => "maf",
         }
     }
 }

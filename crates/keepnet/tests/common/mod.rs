@@ -4,8 +4,8 @@
 pub mod column_methods;
 
 use keepnet::{
-    Budget, ColumnData, Driver, Generated, Lane, LossKind, MethodSpec, Numbers, Order, Problem,
-    Quiet, RunOptions, RunReport, Task, data::generator, registry,
+    Budget, ColumnData, Driver, Generated, Groups, Lane, LossKind, MethodSpec, Numbers, Order,
+    Problem, Quiet, RunOptions, RunReport, Stream, Task, data::generator, registry,
 };
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -85,7 +85,11 @@ pub fn run(
     let method = registry::find(method).unwrap();
     let selector = registry::make(method, spec, &problem, Budget::unlimited()).unwrap();
     let lanes = vec![Lane::new(problem, selector)];
-    Driver::new(source, lanes, options).unwrap().run(&mut Quiet).unwrap()
+    let mut driver = Driver::new(source, lanes, options).unwrap();
+    if method.stream == Stream::Groups {
+        driver = driver.with_groups(Groups::block(3).unwrap());
+    }
+    driver.run(&mut Quiet).unwrap()
 }
 
 /// Two scans in the given order with blocks of `width`.

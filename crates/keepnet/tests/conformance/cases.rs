@@ -53,6 +53,9 @@ impl Case {
         lane: Lane,
         options: RunOptions,
     ) -> Driver<'a> {
+        // As many scans as it takes.
+        let scans = if self.method.scans == 0 { 0 } else { options.scans };
+        let options = RunOptions { scans, ..options };
         let driver = Driver::new(source, vec![lane], options).unwrap();
         match self.method.stream {
             Stream::Groups => driver.with_groups(Groups::block(3).unwrap()),
@@ -74,6 +77,12 @@ impl Case {
         self.run(&mut data.dense(), self.problem(data), options)
     }
 
+    /// The same with another setting.
+    pub fn set(mut self, name: &str, value: impl Into<keepnet::Value>) -> Self {
+        self.spec = self.spec.set(name, value);
+        self
+    }
+
     pub fn promises(&self, relation: Relation) -> bool {
         self.method.promises.why_not(relation).is_none()
     }
@@ -85,7 +94,7 @@ impl Case {
 
     /// Whether all columns are held until the end of one scan.
     pub fn batch(&self) -> bool {
-        self.method.stream == Stream::Batch
+        self.has_model() && self.method.scans == 1
     }
 }
 

@@ -10,6 +10,8 @@ mod columns;
 #[path = "../common/mod.rs"]
 mod common;
 mod fates;
+mod hold;
+mod lent;
 mod limits;
 mod resume;
 mod row_cases;

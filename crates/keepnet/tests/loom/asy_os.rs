@@ -113,7 +113,7 @@ fn deltas_arrive_once_and_counted_updates_are_seen() {
 fn offer(pool: &Pool, ids: &[u64]) -> keepnet::Result<()> {
     let column = |id: &u64| RawColumn {
         id: FeatureId::new(*id),
-        name: format!("f{id}"),
+        name: format!("f{id}").into(),
         source: 0,
         data: ColumnData::dense(vec![0.0, 1.0, *id as f64]),
     };
@@ -139,7 +139,7 @@ fn every_feature_is_decided_once() {
         pool.settle(false, &mut late).unwrap();
         offer(&pool, &[4]).unwrap();
         pool.settle(true, &mut late).unwrap();
-        let mut names: Vec<&str> = late.iter().map(|late: &Late| late.name.as_str()).collect();
+        let mut names: Vec<String> = late.iter().map(|late: &Late| late.name.to_string()).collect();
         names.sort_unstable();
         assert_eq!(names, ["f4", "f4", "f5"]);
         let held: usize = pool.workers().map(|worker| worker.kept().len()).sum();

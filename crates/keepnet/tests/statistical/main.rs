@@ -3,7 +3,9 @@
 //! column storage.
 
 mod data;
+mod filters;
 mod groups;
+mod interactions;
 mod naive;
 mod ogfs;
 mod rivals;

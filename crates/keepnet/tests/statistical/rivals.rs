@@ -77,8 +77,8 @@ fn osfs_and_fast_osfs_agree_with_every_test_written_out() {
 }
 
 /// Zhou et al. with a refit for every feature.
-fn invest(data: &Data) -> Vec<usize> {
-    let (mut wealth, mut tests) = (0.5, 0);
+fn invest(data: &Data, level: f64) -> Vec<usize> {
+    let (mut wealth, mut tests) = (level, 0);
     let mut model: Vec<usize> = Vec::new();
     let n = data.y.len() as f64;
     for i in 0..data.x.len() {
@@ -103,7 +103,7 @@ fn invest(data: &Data) -> Vec<usize> {
             student_two_sided(t, df)
         };
         if p < bid {
-            wealth += 0.5 - bid;
+            wealth += level - bid;
             model.push(i);
         } else {
             wealth -= bid;
@@ -122,9 +122,14 @@ fn alpha_investing_agrees_with_a_refit_for_every_feature() {
             let y = data.y.clone();
             data.x.retain(|x| crate::naive::correlation(x, &y).abs() < 0.999 || constant(x));
         }
-        let want = invest(&data);
+        // By default the level is 0.1.
+        let level = if seed % 4 == 1 { 0.1 } else { 0.5 };
+        let want = invest(&data, level);
         let storage = STORAGES[seed as usize % 6];
-        let spec = MethodSpec::default();
+        let spec = match seed % 4 {
+            1 => MethodSpec::default(),
+            _ => MethodSpec::default().set("level", level),
+        };
         let got = run(&data, storage, "alpha-investing", &spec, Problem::binary(&data.y), None);
         assert_eq!(listed(&got), want, "seed {seed} {storage:?}");
         several += u32::from(want.len() > 1);

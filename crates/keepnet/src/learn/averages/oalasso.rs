@@ -86,7 +86,8 @@ pub const INFO: MethodInfo = info(
     "Zou 2006; Sun and Barbu, arXiv 1803.11521, Algorithm 3",
     &with_shared::<2, 7>([RIDGE, LAMBDA]),
     make,
-);
+)
+.of_two_classes();
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params =

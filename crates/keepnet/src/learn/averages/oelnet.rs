@@ -79,7 +79,8 @@ pub const INFO: MethodInfo = info(
     "Zou and Hastie 2005; Sun and Barbu, arXiv 1803.11521",
     &with_shared::<2, 7>([L2, LAMBDA]),
     make,
-);
+)
+.of_two_classes();
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = OelnetParams { l2: spec.number(&L2)?, lambda: spec.optional_number(&LAMBDA)? };

@@ -86,7 +86,8 @@ pub const INFO: MethodInfo = info(
     "Sun and Barbu, arXiv 1803.11521; Efron et al. 2004",
     &with_shared::<2, 7>([SOLVER, LAMBDA]),
     make,
-);
+)
+.of_two_classes();
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = OlassoParams {

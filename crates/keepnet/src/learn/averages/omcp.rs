@@ -93,7 +93,8 @@ pub const INFO: MethodInfo = info(
     "Zhang 2010; Sun and Barbu, arXiv 1803.11521, Algorithm 4",
     &with_shared::<3, 8>([GAMMA, SOLVER, LAMBDA]),
     make,
-);
+)
+.of_two_classes();
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = OmcpParams {

@@ -82,7 +82,8 @@ pub const INFO: MethodInfo = info(
     "Fan and Li 2001; Sun and Barbu, arXiv 1803.11521",
     &with_shared::<2, 7>([A, LAMBDA]),
     make,
-);
+)
+.of_two_classes();
 
 fn make(spec: &MethodSpec, problem: &RowProblem, budget: Budget) -> Result<Box<dyn RowLearner>> {
     let params = OscadParams { a: spec.number(&A)?, lambda: spec.optional_number(&LAMBDA)? };

@@ -167,7 +167,8 @@ impl<R: Rule> Streaming<R> {
         pinned::refuse_pins(problem, R::NAME)?;
         if problem.outputs() > 1 {
             return Err(Error::Unsupported(format!(
-                "{} works on numbers or two classes, the target has {}; use annealed-ridge",
+                "{} works on numbers or two classes, the target has {}; use \
+                 annealed-ridge, or `task=regression` where they are numbers",
                 R::NAME,
                 problem.classes.len()
             )));
@@ -317,6 +318,7 @@ impl<R: Rule> RowLearner for Streaming<R> {
                 coefficient: vec![coefficient],
                 score: sd_y * w[j].abs(),
                 p_value: None,
+                tested: None,
                 mean: state.scale.mean(j, state.weight),
                 missing: None,
             });

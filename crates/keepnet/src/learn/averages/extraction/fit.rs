@@ -173,6 +173,7 @@ impl Fit {
                 coefficient,
                 score: self.score[at],
                 p_value: None,
+                tested: None,
                 mean: self.mean[at],
                 missing: None,
             });

@@ -341,7 +341,11 @@ impl RowLearner for ActiveSet {
     /// numbers a feature, two blocks of rows as they are multiplied, and the matrices of a model.
     fn memory(&self) -> u64 {
         let (p, a) = (self.problem.features() as u64, self.active.active as u64);
-        self.bytes + 256 * p + 40 * a * a + 16 * (crate::learn::GRID as u64 + 8) * a
+        // The averages of the set and of the one before, with the blocks that wait in them.
+        let f32_storage = self.params.averages.f32_storage;
+        let averages =
+            RunningAverages::bytes_for(self.active.active, self.problem.outputs(), f32_storage);
+        self.bytes + 256 * p + 40 * a * a + 2 * averages
     }
 }
 
