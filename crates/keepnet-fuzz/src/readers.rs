@@ -31,6 +31,7 @@ pub const READERS: &[Reader] = &[
     reader("arrow", "arrow", Kind::Footer),
     reader("arrows", "arrows", Kind::Binary),
     reader("feather", "feather", Kind::Footer),
+    reader("arrow-columns", "arrow-columns", Kind::Binary),
     reader("gz", "csv.gz", Kind::Binary),
     reader("zst", "csv.zst", Kind::Binary),
 ];
@@ -122,6 +123,8 @@ fn shape(columns: bool, name: &str, random: &mut Random, vary: bool) -> Vec<Stri
     let mut flag = |name: &str, value: &str| out.extend([name.to_string(), value.to_string()]);
     match name {
         "svm" => {}
+        // A feature a row: the target is of another file.
+        "arrow-columns" => flag("--target", "good.csv:y"),
         "npy" => flag("--target", random.pick(&["f4", "f0", "f1"])),
         _ => flag("--target", if vary { random.pick(&["y", "y", "y", "a", "c"]) } else { "y" }),
     }

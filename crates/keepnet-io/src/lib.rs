@@ -1,4 +1,5 @@
-//! Files as streams of features or of rows: Parquet, Arrow IPC, CSV, TSV, npy, svm and JSON lines.
+//! Files as streams of features or of rows: Parquet, Arrow IPC, CSV, TSV, npy, svm,
+//! JSON lines, PLINK 1 genotypes, tables separated by blanks, and Arrow with a feature a row.
 //!
 //! Columns, for methods on features:
 //!
@@ -49,15 +50,20 @@ pub mod sink;
 mod store;
 
 pub use formats::Format;
+pub use formats::arrow::columns::FeatureStream;
+pub use formats::bed::Variant;
 pub use input::dataset::{Dataset, open};
 pub use input::options::{Categorical, Check, MAX_LINE, OpenOptions, Reading, Stack};
+pub use input::pieces::{Piece, Pieces, open_pieces};
 pub use input::problem::{Joined, build_problem};
-pub use input::resolve::named_files;
+pub use input::resolve::{has_genotypes, named_files};
 pub use input::rows::{RowStream, open_rows};
 pub use input::schema::{ColumnInfo, ColumnKind};
 pub use input::series::{Series, SeriesValues};
-pub use input::source::TableSource;
+pub use input::source::{Origin, TableSource};
+pub use input::stream::{InputSource, open_features};
 pub use input::target::ProblemSpec;
+pub use input::task::TaskReason;
 
 /// The parsers by themselves, for the speed example only.
 #[doc(hidden)]

@@ -47,7 +47,7 @@ fn missing_files_and_unknown_formats() {
     assert_eq!(
         message("x.dat"),
         "format is unknown from the extension of \"x.dat\", expected --format parquet, arrow, \
-         csv, tsv, npy, svm or jsonl"
+         csv, tsv, npy, svm, jsonl, bed, table or arrow-columns"
     );
     let error = open(&strings(&["-"]), &OpenOptions::default()).err().unwrap();
     assert_eq!(error.to_string(), "format is not given, expected --format NAME with -");
@@ -63,8 +63,16 @@ fn csv_messages_name_line_column_and_text() {
         "x,y\n1,2\n\n3,four\n",
         "a.csv: line 4: column \"y\" has \"four\" where a number was expected",
     );
-    check("a.csv", "x,y\n1,2\n3\n", "a.csv: line 3: 1 fields, expected 2");
-    check("a.csv", "x,y\n1,2,3\n", "a.csv: line 2: 3 fields, expected 2");
+    check(
+        "a.csv",
+        "x,y\n1,2\n3\n",
+        "a.csv: line 3: 1 fields separated by commas, expected 2 as in the head",
+    );
+    check(
+        "a.csv",
+        "x,y\n1,2,3\n",
+        "a.csv: line 2: 3 fields separated by commas, expected 2 as in the head",
+    );
     check(
         "a.csv",
         "x,y,x\n1,2,3\n",

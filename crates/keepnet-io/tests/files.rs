@@ -154,6 +154,7 @@ fn targets_weights_and_covariates_come_from_files() {
         weight: Some(format!("{w}:w:1")),
         offset: Some(format!("{w}:o")),
         covar: Some(format!("{c}:age,sex")),
+        task: Some(Task::Regression),
         ..Default::default()
     };
     let build = |spec: &ProblemSpec| {
@@ -190,7 +191,7 @@ fn a_target_file_goes_by_its_extension_and_else_by_the_format_of_the_input() {
     let options = OpenOptions { format: Some(Format::Csv), ..Default::default() };
     for target in [format!("{tab}:q"), plain] {
         let mut data = open(std::slice::from_ref(&x), &options).unwrap();
-        let spec = ProblemSpec { target, ..Default::default() };
+        let spec = ProblemSpec { target, task: Some(Task::Regression), ..Default::default() };
         let joined = build_problem(&mut data, &spec, &options).unwrap();
         assert_eq!(joined.problem.target, Target::Numbers(vec![4.0, 5.0, 6.0]));
     }
@@ -205,16 +206,22 @@ fn the_task_follows_loss_and_values() {
         let spec = ProblemSpec { target: target.into(), loss, ..Default::default() };
         let joined = build_problem(&mut data, &spec, &OpenOptions::default()).unwrap();
         let classes = joined.problem.target.classes().map(<[String]>::to_vec);
-        (joined.task_reason, classes.unwrap_or_default())
+        (joined.task_reason.to_string(), classes.unwrap_or_default(), joined.notes)
     };
     let none: [&str; 0] = [];
-    assert_eq!(task("n", None).1, none);
+    assert_eq!(task("n", None).1, ["1", "2", "3"]);
+    assert_eq!(task("n", None).0, "the target has 3 distinct whole numbers");
+    let note = "the target has 3 distinct whole numbers, which are taken for classes; \
+                `task=regression` takes them as numbers";
+    assert_eq!(task("n", None).2, [note]);
     assert_eq!(task("n", Some(LossKind::Logistic)).1, ["1", "2", "3"]);
     assert_eq!(task("n", Some(LossKind::Logistic)).0, "by the logistic loss");
     // Sorted as numbers: 9 before 10.
     assert_eq!(task("two", None).1, ["9", "10"]);
     assert_eq!(task("two", None).0, "the target has two distinct values");
     assert_eq!(task("two", Some(LossKind::SquaredEpsilon)).1, none);
-    assert_eq!(task("text", None), ("the target is text".into(), strings(&["a", "b"])));
-    assert_eq!(task("flag", None), ("the target is boolean".into(), strings(&["0", "1"])));
+    let quiet = Vec::new;
+    assert_eq!(task("text", None), ("the target is text".into(), strings(&["a", "b"]), quiet()));
+    let boolean = "the target is boolean".into();
+    assert_eq!(task("flag", None), (boolean, strings(&["0", "1"]), quiet()));
 }

@@ -110,10 +110,12 @@ fn narrow_integers_and_floats_are_read_as_they_are() {
     m.columns.iter_mut().flatten().for_each(|v| *v = v.rem_euclid(100.0).floor());
     for (name, descr) in [("i2.npy", "<i2"), ("f4.npy", "<f4")] {
         for fortran in [true, false] {
+            // Integers stay as they are where a column lies in one piece.
+            let bytes = if fortran && descr == "<i2" { 40 } else { 80 };
             let path = dir.write(name, m.npy(fortran, descr));
             check(&m, &path, 3, None);
             let source = source(&path, None);
-            assert_eq!(source.column_bytes(), Some(80));
+            assert_eq!(source.column_bytes(), Some(bytes));
             assert_eq!(source.integral(), descr == "<i2");
         }
     }

@@ -23,25 +23,23 @@ pub(crate) fn push_integers<T: Copy>(to: &mut Numbers, from: &[T], wide: impl Fn
     }
 }
 
-/// The column; an error where it does not have `rows` values.
-pub(crate) fn finish(values: Numbers, rows: usize) -> Result<ColumnData> {
+/// The column, of integers where `whole` and no value is missing; an error where it does not have
+/// `rows` values.
+pub(crate) fn finish(values: Numbers, whole: bool, rows: usize) -> Result<ColumnData> {
     let got = match &values {
         Numbers::F32(v) => v.len(),
         Numbers::F64(v) => v.len(),
     };
     match got == rows {
-        true => Ok(compact(ColumnData::Dense(values))),
+        true => Ok(if whole { ColumnData::integers(values) } else { ColumnData::Dense(values) }),
         false => Err(Error::Rows { what: "the column".into(), got, want: rows }),
     }
 }
 
-/// The place where columns with few values will become bits or codes; dense for now.
-fn compact(column: ColumnData) -> ColumnData {
-    column
-}
-
 #[cfg(test)]
 mod tests {
+    use keepnet::Whole;
+
     use super::*;
 
     #[test]
@@ -51,6 +49,10 @@ mod tests {
         assert_eq!(values, Numbers::F32(vec![1.0, -3.0]));
         push_integers(&mut values, &[(1 << 24) + 1], f64::from);
         assert_eq!(values, Numbers::F64(vec![1.0, -3.0, 16_777_217.0]));
-        assert!(finish(values, 4).is_err());
+        assert!(finish(values.clone(), true, 4).is_err());
+        let ColumnData::Whole(Whole::I32(v)) = finish(values, true, 3).unwrap() else { panic!() };
+        assert_eq!(v, [1, -3, 16_777_217]);
+        let missing = finish(Numbers::F32(vec![1.0, f32::NAN]), true, 2).unwrap();
+        assert!(matches!(missing, ColumnData::Dense(Numbers::F32(_))));
     }
 }

@@ -5,11 +5,10 @@
 //! extensions and how it is opened and written. What text formats share is beside the folders:
 //! lines and compression (`text`), numbers (`number`), the feed of a row stream (`feed`), and
 //! the transposed table that row files become (`row_table`).
-//!
-//! Genotypes of 2 bits go to a folder `bed/` with a `table.rs` that reads columns as codes; a
-//! `bed` file has its rows and names in two other files, so its `open_table` opens all three.
 
 pub(crate) mod arrow;
+pub(crate) mod bed;
+pub(crate) mod blanks;
 pub(crate) mod chunk;
 pub(crate) mod csv;
 pub(crate) mod feed;
@@ -46,6 +45,8 @@ pub(crate) struct FormatInfo {
     pub(crate) text: bool,
     /// Whether it is read from front to back, so that standard input can hold it.
     pub(crate) piped: bool,
+    /// Whether an input is several files, which its errors name themselves.
+    pub(crate) several: bool,
     /// Opens a file, or standard input, as columns.
     pub(crate) table: fn(&str, &Place) -> Result<Arc<dyn Table>>,
     /// Opens a file, or standard input, as a stream of rows.
@@ -54,6 +55,19 @@ pub(crate) struct FormatInfo {
     pub(crate) sink: NewSink,
     /// Whether a file is written a column at a time, all rows at once.
     pub(crate) by_column: bool,
+    /// How a file is written whose rows come in pieces.
+    pub(crate) pieces: Pieced,
+}
+
+/// How a file is written whose rows come in pieces.
+#[derive(Clone, Copy)]
+pub(crate) enum Pieced {
+    /// A piece after the other; the number of rows is not looked at.
+    Streamed(NewSink),
+    /// A piece after the other, once the number of rows is known.
+    Counted(NewSink),
+    /// It cannot be, for this reason.
+    Not(&'static str),
 }
 
 macro_rules! formats {
@@ -92,6 +106,12 @@ formats! {
     Svm = svm::FORMAT,
     /// A JSON object a line.
     Jsonl = jsonl::FORMAT,
+    /// Genotypes of PLINK 1: `.bed`, `.bim` and `.fam`.
+    Bed = bed::FORMAT,
+    /// A table separated by runs of blanks or tabs.
+    Table = blanks::FORMAT,
+    /// An Arrow stream with a feature a row.
+    ArrowColumns = arrow::FEATURES,
 }
 
 impl Format {
@@ -128,12 +148,16 @@ impl Format {
 
     /// Opens a file, or `-`, as columns.
     pub(crate) fn open_table(self, path: &str, place: &Place) -> Result<Arc<dyn Table>> {
-        (self.info().table)(path, place).map_err(|e| located(e, path))
+        (self.info().table)(path, place).map_err(|e| self.located(e, path))
     }
 
     /// Opens a file, or `-`, as a stream of rows.
     pub(crate) fn open_rows(self, path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
-        (self.info().rows)(path, place).map_err(|e| located(e, path))
+        (self.info().rows)(path, place).map_err(|e| self.located(e, path))
+    }
+
+    fn located(self, error: Error, path: &str) -> Error {
+        if self.info().several { error } else { located(error, path) }
     }
 }
 
@@ -170,6 +194,9 @@ mod tests {
         assert_eq!(Format::from_path("x.CSV.gz").unwrap(), Format::Csv);
         assert_eq!(Format::from_path("x.svm.zst").unwrap(), Format::Svm);
         assert!(Format::from_path("x.gz").unwrap_err().is_usage());
-        assert_eq!(names(), "parquet, arrow, csv, tsv, npy, svm or jsonl");
+        assert_eq!(
+            names(),
+            "parquet, arrow, csv, tsv, npy, svm, jsonl, bed, table or arrow-columns"
+        );
     }
 }

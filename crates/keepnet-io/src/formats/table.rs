@@ -2,6 +2,7 @@
 
 use keepnet::{ColumnBlock, ColumnData, Result};
 
+use crate::formats::bed::Variant;
 use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::input::series::SeriesValues;
 
@@ -9,6 +10,12 @@ use crate::input::series::SeriesValues;
 pub(crate) trait Schema {
     /// The columns in the order of the file.
     fn columns(&self) -> &[ColumnInfo];
+
+    /// The number that is a column's name, where its name is one.
+    fn number(&self, at: usize) -> Option<u64> {
+        let _ = at;
+        None
+    }
 
     /// Whether a column has no value as far as was looked, so that its kind is a guess.
     fn blank(&self, at: usize) -> bool {
@@ -22,6 +29,12 @@ pub(crate) trait Schema {
     /// Positions of columns that are labels by the format's own rules, never features.
     fn labels(&self) -> Vec<usize> {
         Vec::new()
+    }
+
+    /// The variant that a column is, where it is one.
+    fn variant(&self, at: usize) -> Option<Variant> {
+        let _ = at;
+        None
     }
 
     /// Whether the names were made up because the file has none.

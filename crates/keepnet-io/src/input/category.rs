@@ -1,6 +1,7 @@
-//! Text columns as numbers: a code a level, or a column of zeros and ones for each level.
+//! Text columns as numbers: a code a level, or a column of zeros and ones for each level but
+//! the most frequent.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use keepnet::{ColumnData, Error, Result};
 
@@ -10,19 +11,30 @@ use crate::input::series::SeriesValues;
 /// The sorted levels of a text column.
 pub(crate) struct Category {
     levels: Vec<String>,
+    reference: u32,
 }
 
 impl Category {
     pub(crate) fn new(table: &dyn Table, column: usize) -> Result<Self> {
-        let mut levels: Vec<String> = text(table, column)?.into_iter().flatten().collect();
-        levels.sort_unstable();
-        levels.dedup();
-        Ok(Self { levels })
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for level in text(table, column)?.into_iter().flatten() {
+            *counts.entry(level).or_default() += 1;
+        }
+        // The first of several that are as frequent.
+        let most = counts.values().max().copied().unwrap_or(0);
+        let reference = counts.values().position(|count| *count == most).unwrap_or(0) as u32;
+        Ok(Self { levels: counts.into_keys().collect(), reference })
     }
 
-    /// Number of levels.
-    pub(crate) fn levels(&self) -> usize {
-        self.levels.len()
+    /// The levels that become features: all but the most frequent, which is the reference.
+    pub(crate) fn indicated(&self) -> impl Iterator<Item = u32> + use<> {
+        let reference = self.reference;
+        (0..self.levels.len() as u32).filter(move |level| *level != reference)
+    }
+
+    /// Every level in order.
+    pub(crate) fn levels(&self) -> &[String] {
+        &self.levels
     }
 
     pub(crate) fn level(&self, at: u32) -> &str {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use keepnet::{ColumnBlock, ColumnData, Numbers, Result};
+use keepnet::{ColumnBlock, ColumnData, Error, GenotypeData, Genotypes, Numbers, Result};
 
+use crate::formats::bed::Variant;
 use crate::formats::table::{Fingerprint, Schema, Table};
 use crate::input::schema::{ColumnInfo, ColumnKind, StackedColumns};
 use crate::input::series::SeriesValues;
@@ -24,7 +25,11 @@ impl Stacked {
         for (table, file) in tables.iter().zip(files).skip(1) {
             columns.add(file, &**table)?;
         }
-        let places = tables.iter().map(|table| columns.places(&**table)).collect();
+        let places: Vec<Vec<Option<usize>>> =
+            tables.iter().map(|table| columns.places(&**table)).collect();
+        for ((table, file), places) in tables.iter().zip(files).zip(&places).skip(1) {
+            same_alleles((&*tables[0], &files[0]), (&**table, file), places)?;
+        }
         let rows = tables.iter().map(|t| t.rows()).sum();
         Ok(Self { tables, places, columns, rows })
     }
@@ -45,6 +50,10 @@ impl Schema for Stacked {
 
     fn labels(&self) -> Vec<usize> {
         self.columns.labels()
+    }
+
+    fn variant(&self, at: usize) -> Option<Variant> {
+        self.tables[0].variant(self.places[0][at]?)
     }
 
     fn unnamed(&self) -> bool {
@@ -119,6 +128,28 @@ impl Table for Stacked {
     }
 }
 
+/// Refuses a file whose variants count another allele than those of the first file.
+fn same_alleles(
+    (first, first_file): (&dyn Table, &str),
+    (other, file): (&dyn Table, &str),
+    places: &[Option<usize>],
+) -> Result<()> {
+    for (at, place) in places.iter().enumerate() {
+        let variants = first.variant(at).zip(place.and_then(|place| other.variant(place)));
+        let Some((a, b)) = variants.filter(|(a, b)| (&a.a1, &a.a2) != (&b.a1, &b.a2)) else {
+            continue;
+        };
+        let name = &first.columns()[at].name;
+        let how = if (&a.a1, &a.a2) == (&b.a2, &b.a1) { "swapped" } else { "other" };
+        return Err(Error::Data(format!(
+            "variant {name:?} has the alleles {} and {} in {first_file} and {how} ones, {} and {}, \
+             in {file}; give all files the same A1",
+            a.a1, a.a2, b.a1, b.a2
+        )));
+    }
+    Ok(())
+}
+
 fn fingerprint(tables: &[Arc<dyn Table>], kind: u64) -> u64 {
     let mut print = Fingerprint::new();
     print.number(kind);
@@ -130,11 +161,30 @@ fn empty(rows: usize) -> ColumnData {
     ColumnData::Sparse { rows, index: Vec::new(), value: Numbers::F32(Vec::new()) }
 }
 
+fn packed(part: &ColumnData) -> Option<Genotypes<'_>> {
+    match part.view() {
+        keepnet::Column::Genotypes(x) => Some(x),
+        _ => None,
+    }
+}
+
+/// Copies of a row, `None` where missing.
+fn copies(x: Genotypes<'_>, row: usize) -> Option<u8> {
+    [Some(2), None, Some(1), Some(0)][usize::from(x.code(row))]
+}
+
 /// One column out of its parts; sparse where all of them are.
 fn below(parts: Vec<ColumnData>, rows: usize, spare: &mut ColumnBlock) -> ColumnData {
-    use keepnet::Column;
+    use keepnet::{Column, WholeRef};
+    let genotypes: Option<Vec<Genotypes<'_>>> = parts.iter().map(packed).collect();
+    let rows_of = |x: &Genotypes<'_>| (0..x.rows()).map(|row| copies(*x, row)).collect::<Vec<_>>();
+    let stacked = genotypes.and_then(|all| GenotypeData::of(all.iter().flat_map(rows_of)));
+    if let Some(stacked) = stacked {
+        return ColumnData::Genotypes(stacked);
+    }
     let wide = parts.iter().any(|part| match part.view() {
         Column::F64(_) | Column::Codes { .. } => true,
+        Column::Whole(WholeRef::I32(v)) => v.iter().any(|v| f64::from(*v as f32) != f64::from(*v)),
         Column::Sparse { value, .. } => matches!(value, keepnet::NumbersRef::F64(_)),
         _ => false,
     });
@@ -170,7 +220,10 @@ fn below(parts: Vec<ColumnData>, rows: usize, spare: &mut ColumnBlock) -> Column
             }
         }
     }
-    ColumnData::Dense(values)
+    match parts.iter().all(|part| matches!(part.view(), Column::Whole(_))) {
+        true => ColumnData::integers(values),
+        false => ColumnData::Dense(values),
+    }
 }
 
 /// Tables with the same rows, side by side.
@@ -211,10 +264,24 @@ impl Schema for SideBySide {
         fingerprint(&self.tables, 2)
     }
 
+    fn unnamed(&self) -> bool {
+        self.tables.iter().all(|table| table.unnamed())
+    }
+
     fn labels(&self) -> Vec<usize> {
-        let all: Vec<Vec<usize>> = self.tables.iter().map(|t| t.labels()).collect();
-        let is_label = |(t, c): &(u32, u32)| all[*t as usize].contains(&(*c as usize));
-        (0..self.places.len()).filter(|i| is_label(&self.places[*i])).collect()
+        // In the order of each file: its first label is its target.
+        let of = |(t, table): (usize, &Arc<dyn Table>)| {
+            let places = table.labels().into_iter().map(move |c| (t as u32, c as u32));
+            places
+                .filter_map(|place| self.places.iter().position(|p| *p == place))
+                .collect::<Vec<_>>()
+        };
+        self.tables.iter().enumerate().flat_map(of).collect()
+    }
+
+    fn variant(&self, at: usize) -> Option<Variant> {
+        let (table, column) = self.places[at];
+        self.tables[table as usize].variant(column as usize)
     }
 }
 
@@ -276,6 +343,14 @@ impl Reordered {
                 out.extend(self.take.iter().map(|row| from(row).map_or(f32::NAN, |r| v[r])));
                 ColumnData::Dense(Numbers::F32(out))
             }
+            Column::Whole(_) if !self.take.contains(&u32::MAX) => {
+                column.view().gather(&self.take, &[])
+            }
+            Column::Genotypes(x) => {
+                let taken = self.take.iter().map(|row| from(row).and_then(|row| copies(x, row)));
+                let taken = GenotypeData::of(taken).expect("copies are 0, 1 or 2");
+                ColumnData::Genotypes(taken)
+            }
             view => {
                 let mut all = vec![0.0; view.rows()];
                 view.fill(&mut all);
@@ -298,6 +373,10 @@ impl Schema for Reordered {
 
     fn labels(&self) -> Vec<usize> {
         self.table.labels()
+    }
+
+    fn variant(&self, at: usize) -> Option<Variant> {
+        self.table.variant(at)
     }
 
     fn unnamed(&self) -> bool {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use keepnet::{Error, Result, RowIds};
 
+use crate::formats::bed::PEOPLE;
 use crate::formats::table::{Schema, Table};
 use crate::input::combine::{Reordered, SideBySide, Stacked};
 use crate::input::features::check_always;
+use crate::input::ids::{self, has_people};
 use crate::input::join::{by_key, matches, row_keys};
 use crate::input::names::{check_unique, unknown};
 use crate::input::resolve::{InputFile, resolve};
@@ -68,6 +70,13 @@ fn join(
     if tables.len() == 1 {
         return Ok((tables.remove(0), Vec::new()));
     }
+    // Files of genotypes are joined by their people, whose columns all of them have.
+    let people = tables.iter().all(|table| has_people(table.columns(), &table.labels()));
+    let (key, shared) = match people && options.key.is_empty() {
+        true => (ids::key(), PEOPLE.map(String::from).to_vec()),
+        false => (options.key.clone(), options.key.clone()),
+    };
+    let options = &OpenOptions { key: shared, ..options.clone() };
     let heads: Vec<(&str, &dyn Schema)> =
         files.iter().zip(&tables).map(|(file, table)| (file.as_str(), &**table as _)).collect();
     if how(&heads, options, Way::Columns)? == Stack::Rows {
@@ -83,7 +92,7 @@ fn join(
         }
         Vec::new()
     } else {
-        align(&mut tables, files, &options.key)?
+        align(&mut tables, files, &key)?
     };
     let joined = SideBySide::new(tables, &options.key);
     if let Err(error) = check_unique(joined.columns().iter().map(|c| c.name.as_str())) {
@@ -103,6 +112,9 @@ fn align(tables: &mut Tables, files: &[String], key: &[String]) -> Result<Vec<bo
     for (table, file) in tables.iter_mut().zip(files).skip(1) {
         let right = row_keys(&**table, key).map_err(|e| e.at(file))?;
         let take = matches(&left, &by_key(&right, key).map_err(|e| e.at(file))?);
+        if take.len() == right.len() && take.iter().enumerate().all(|(i, row)| i == *row as usize) {
+            continue;
+        }
         unmatched.iter_mut().zip(&take).for_each(|(u, row)| *u |= *row == u32::MAX);
         *table = Arc::new(Reordered::new(Arc::clone(table), take));
     }

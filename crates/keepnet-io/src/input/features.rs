@@ -28,6 +28,7 @@ pub(crate) fn choose(
     for (at, column) in columns.iter().enumerate() {
         let name = &column.name;
         let left_out = taken(at)
+            || (wanted.is_empty() && is_pandas_index(name))
             || options.key.contains(name)
             || (!wanted.is_empty() && !wanted.contains(name))
             || (!unwanted.is_empty() && unwanted.contains(name));
@@ -42,6 +43,12 @@ pub(crate) fn choose(
         return Err(no_feature(files));
     }
     Ok(chosen)
+}
+
+/// Whether a column is the index that pandas writes beside the columns; it numbers the rows.
+fn is_pandas_index(name: &str) -> bool {
+    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    level.is_some_and(|level| !level.is_empty() && level.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The error for an input without a feature.

@@ -8,7 +8,7 @@ use crate::input::problem::no_classes;
 use crate::input::rows::{Here, RowStream};
 use crate::input::schema::ColumnKind;
 use crate::input::target::ProblemSpec;
-use crate::input::task::{Seen, decide};
+use crate::input::task::{Distinct, Seen, class_names, decide};
 
 /// Most classes of a stream; they are looked for in every row.
 const MOST: usize = 1000;
@@ -24,13 +24,12 @@ impl RowStream {
     /// Settles the task, and the classes by looking through the target.
     pub(super) fn decide(&mut self, spec: &ProblemSpec) -> Result<()> {
         let kind = self.asked.target.kind.clone();
-        let mut labels = None;
-        let (task, why) = decide(spec.task, spec.loss, || {
-            Ok(match kind {
-                ColumnKind::Text => Seen::Text,
-                ColumnKind::Bool => Seen::Boolean,
-                _ => Seen::Numbers(labels.insert(self.labels(2)?).len()),
-            })
+        let mut found = None;
+        let (task, why) = decide(spec.task, spec.loss, || match kind {
+            ColumnKind::Text => Ok(Seen::Text),
+            ColumnKind::Bool => Ok(Seen::Boolean),
+            _ if self.files.piped() => Err(self.ask_for_the_task()),
+            _ => Ok(Seen::Numbers(found.insert(self.distinct()?).clone())),
         })?;
         self.task_reason = why;
         if task == Task::Regression {
@@ -39,7 +38,7 @@ impl RowStream {
                 _ => Ok(()),
             };
         }
-        let labels = labels.map_or_else(|| self.labels(MOST), Ok)?;
+        let labels = found.map_or_else(|| self.labels(MOST), |found| Ok(found.names()))?;
         if labels.len() > MOST {
             return Err(Error::Data(format!(
                 "the target has more than {MOST} classes; choose --task regression"
@@ -91,10 +90,43 @@ impl RowStream {
         self.rewind()
     }
 
+    /// The error of numbers on standard input, all of which would have to be seen first.
+    fn ask_for_the_task(&self) -> Error {
+        let advice = "is read from standard input, so its values are not known beforehand; choose \
+                      `task=regression`, or `task=classification` if they are classes";
+        Error::Data(format!("the target {:?} {advice}", self.asked.target.name))
+    }
+
+    /// The different numbers of the target, as far as the task depends on them.
+    fn distinct(&mut self) -> Result<Distinct> {
+        let mut distinct = Distinct::default();
+        self.each_label(|label| match label {
+            Label::Number(value) => distinct.see(value),
+            Label::Text(_) => true,
+        })?;
+        Ok(distinct)
+    }
+
     /// The different targets in order, one more than `most` where there are more.
     fn labels(&mut self, most: usize) -> Result<Vec<String>> {
         let mut texts = BTreeSet::new();
         let mut numbers: Vec<f64> = Vec::new();
+        self.each_label(|label| {
+            match label {
+                Label::Text(text) => {
+                    texts.insert(text);
+                }
+                Label::Number(v) if numbers.contains(&v) => {}
+                Label::Number(v) => numbers.push(v),
+            }
+            texts.len().max(numbers.len()) <= most
+        })?;
+        Ok(texts.into_iter().map(String::from).chain(class_names(numbers)).collect())
+    }
+
+    /// Shows every target that is there to `look` for as long as that asks for more; on standard
+    /// input those of the first rows, which are kept and come again.
+    fn each_label(&mut self, mut look: impl FnMut(Label) -> bool) -> Result<()> {
         let pipe = self.files.piped();
         'all: loop {
             while self.chunk.as_ref().is_none_or(|chunk| self.at >= chunk.rows) {
@@ -105,20 +137,11 @@ impl RowStream {
             let chunk = self.chunk.as_ref().expect("turned to above");
             for at in 0..chunk.rows {
                 let here = self.row_at(chunk, at, self.row + at as u64)?;
-                match self.label(&here)? {
-                    None => {}
-                    Some(Label::Text(text)) => {
-                        texts.insert(text);
-                    }
-                    Some(Label::Number(v)) if numbers.contains(&v) => {}
-                    Some(Label::Number(v)) => numbers.push(v),
-                }
-                if texts.len().max(numbers.len()) > most {
+                if self.label(&here)?.is_some_and(|label| !look(label)) {
                     break 'all;
                 }
             }
             if pipe && chunk.rows > 0 {
-                // The first rows must do; they are kept and come again.
                 break 'all;
             }
             self.row += chunk.rows as u64;
@@ -126,12 +149,9 @@ impl RowStream {
         }
         if pipe {
             self.at = 0;
-        } else {
-            self.rewind()?;
+            return Ok(());
         }
-        numbers.sort_unstable_by(f64::total_cmp);
-        let text = texts.into_iter().map(String::from);
-        Ok(text.chain(numbers.iter().map(|v| (v + 0.0).to_string())).collect())
+        self.rewind()
     }
 
     /// The target of one row as it stands; `None` where it is missing, or where the row's key has

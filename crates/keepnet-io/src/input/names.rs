@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use glob::Pattern;
+use keepnet::near::hint;
 use keepnet::{Error, Result};
 
 /// Refuses a name that occurs twice.
@@ -85,36 +86,11 @@ pub(crate) fn no_column_or_file<'a>(name: &str, columns: impl Iterator<Item = &'
     Error::Data(format!("{name:?} is neither a column of the input nor a file{near}"))
 }
 
+/// The columns that look most like `name`, for the end of an error.
 fn near<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> String {
-    let mut near: Vec<(usize, &str)> = columns
-        .take(200_000)
-        .map(|column| (distance(name, column), column))
-        .filter(|(d, column)| *d <= 1 + name.len().max(column.len()) / 4)
-        .collect();
-    near.sort_unstable();
-    near.truncate(3);
-    let list: Vec<String> = near.iter().map(|(_, column)| format!("{column:?}")).collect();
-    match list.is_empty() {
-        true => String::new(),
-        false => format!("; did you mean {}?", list.join(", ")),
-    }
-}
-
-/// Letters to change, add or remove to make `a` of `b`, without regard to case.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_lowercase(), b.to_lowercase());
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let swap = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = swap.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
+    let near = keepnet::near::near(name, columns.take(200_000));
+    let quoted: Vec<String> = near.iter().map(|column| format!("{column:?}")).collect();
+    hint(&quoted.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub enum Categorical {
     Skip,
     /// A number a level, in the order of the sorted levels.
     Codes,
-    /// A feature a level.
+    /// A feature a level, but for the most frequent one, the reference.
     OneHot,
 }
 
@@ -102,6 +102,8 @@ pub struct OpenOptions {
     pub columns: Vec<String>,
     /// Names, globs or `@FILE` lists of columns that are no features.
     pub exclude: Vec<String>,
+    /// Chromosomes whose variants are features: names and ranges such as `1-22`; empty is all.
+    pub chromosomes: Vec<String>,
     /// What becomes of text columns.
     pub categorical: Categorical,
     /// Columns that identify a row; empty joins by position.

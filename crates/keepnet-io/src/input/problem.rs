@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use keepnet::{Covariate, Error, Problem, Result, RowMap, Target, Task};
 
-use crate::input::join::{by_key, matched_by, reorder, row_keys};
+use crate::input::join::{by_key, reorder, row_keys};
 use crate::input::schema::ColumnKind;
 use crate::input::series::SeriesValues;
 use crate::input::target::{Asked, Found, Location, ProblemSpec};
-use crate::input::task::{Seen, decide};
+use crate::input::task::{Distinct, Seen, TaskReason, decide};
 use crate::{Dataset, OpenOptions, Series};
 
 /// A problem and how its rows came together.
@@ -29,7 +29,7 @@ pub struct Joined {
     /// Rows left out because their key has no match.
     pub unmatched: usize,
     /// Why this is regression or classification.
-    pub task_reason: String,
+    pub task_reason: TaskReason,
     /// What else the user should know.
     pub notes: Vec<String>,
 }
@@ -41,8 +41,8 @@ pub fn build_problem(
     options: &OpenOptions,
 ) -> Result<Joined> {
     let input = dataset.rows();
-    let keys = input_keys(dataset, &spec.key)?;
     let asked = Asked::find(&*dataset.table, &dataset.files, spec, options)?;
+    let keys = input_keys(dataset, &asked.key(&spec.key))?;
     let joining = Joining::new(dataset, &asked, &keys)?;
     let y = joining.series(&asked.target)?;
     let matched = |row: &usize| !joining.unmatched[*row];
@@ -75,6 +75,7 @@ pub fn build_problem(
     }
     problem.rows = rows;
     let mut notes = joining.notes;
+    notes.extend(task_reason.warning());
     if masked_target > 0 {
         notes.push(format!("{masked_target} rows have no target and are left out"));
     }
@@ -86,7 +87,7 @@ pub fn build_problem(
     Ok(Joined {
         problem,
         not_features: columns.chain(spec.key.iter().cloned()).collect(),
-        matched_by: matched_by(&spec.key),
+        matched_by: asked.matched_by(&spec.key),
         input,
         used,
         masked_target,
@@ -170,17 +171,9 @@ fn seen(found: &Found, y: &Series, rows: &RowMap) -> Seen {
     if found.kind == ColumnKind::Bool {
         return Seen::Boolean;
     }
-    let mut distinct: Vec<f64> = Vec::new();
-    for row in 0..rows.used() {
-        let v = values[rows.source_row(row)];
-        if !distinct.contains(&v) {
-            distinct.push(v);
-        }
-        if distinct.len() > 2 {
-            break;
-        }
-    }
-    Seen::Numbers(distinct.len())
+    let mut distinct = Distinct::default();
+    let _ = (0..rows.used()).all(|row| distinct.see(values[rows.source_row(row)]));
+    Seen::Numbers(distinct)
 }
 
 /// The target of the rows that count.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use keepnet::{Error, Result};
 
+use crate::formats::bed::Names;
 use crate::{Format, OpenOptions};
 
 /// A file of the input, or standard input as `-`.
@@ -18,20 +19,25 @@ pub(crate) struct InputFile {
 /// A path that exists is a file before it is a glob. A missing file is reported here, before
 /// anything is read.
 pub(crate) fn resolve(inputs: &[String], options: &OpenOptions) -> Result<Vec<InputFile>> {
-    let mut files = Vec::new();
+    let mut files: Vec<InputFile> = Vec::new();
     for input in inputs {
         let is_glob = input.contains(['*', '?', '[']) && !Path::new(input).exists();
         if !is_glob {
             files.push(file(input.clone(), options)?);
             continue;
         }
+        let before = files.len();
         let found = glob::glob(input).map_err(|e| {
             Error::param("input", format!("{input:?} ({})", e.msg), "a path or glob")
         })?;
-        let before = files.len();
         for path in found {
             let path = path.map_err(|e| Error::io(e.path().display().to_string(), e.into()))?;
-            files.push(file(path.to_string_lossy().into_owned(), options)?);
+            let found = file(path.to_string_lossy().into_owned(), options)?;
+            // The three files of genotypes are one input.
+            if found.format != Format::Bed || !files[before..].iter().any(|f| f.path == found.path)
+            {
+                files.push(found);
+            }
         }
         if files.len() == before {
             return Err(Error::Data(format!("no file matches {input:?}")));
@@ -46,8 +52,11 @@ pub(crate) fn resolve(inputs: &[String], options: &OpenOptions) -> Result<Vec<In
     Ok(files)
 }
 
-fn file(path: String, options: &OpenOptions) -> Result<InputFile> {
+fn file(mut path: String, options: &OpenOptions) -> Result<InputFile> {
     let piped = path == "-";
+    if let Some(bed) = genotypes(&path) {
+        path = bed;
+    }
     if !piped {
         // A missing file is a better message than an unknown extension.
         std::fs::metadata(&path).map_err(|e| Error::io(&path, e))?;
@@ -64,6 +73,23 @@ fn file(path: String, options: &OpenOptions) -> Result<InputFile> {
         )));
     }
     Ok(InputFile { path, format })
+}
+
+/// Whether an input is of genotypes, by its name alone.
+#[must_use]
+pub fn has_genotypes(inputs: &[String], format: Option<Format>) -> bool {
+    let by_name = |input: &String| {
+        genotypes(input).is_some() || matches!(Format::from_path(input), Ok(Format::Bed))
+    };
+    format.map_or_else(|| inputs.iter().any(by_name), |format| format == Format::Bed)
+}
+
+/// The `.bed` of a prefix, or of one of the files beside it.
+fn genotypes(path: &str) -> Option<String> {
+    let prefix = !Path::new(path).is_file();
+    let beside = path.ends_with(".bim") || path.ends_with(".fam");
+    let bed = (prefix || beside).then(|| Names::of(path).bed).filter(|bed| bed.is_file())?;
+    Some(bed.to_string_lossy().into_owned())
 }
 
 /// A path that exists and, after the first `:` that follows such a path, columns.
@@ -84,6 +110,13 @@ pub(crate) fn split(spec: &str) -> Option<(&str, Option<&str>)> {
 pub fn named_files(spec: &str) -> impl Iterator<Item = PathBuf> {
     let colons = spec.match_indices(':').map(|(at, _)| &spec[..at]);
     let itself = colons.chain([spec]).map(PathBuf::from).filter(|path| path.is_file());
+    let beside = genotypes(spec).or_else(|| spec.ends_with(".bed").then(|| spec.into()));
+    let beside = beside.map(|bed| Names::of(&bed)).into_iter();
+    let beside = beside.flat_map(|names| [names.bed, names.bim, names.fam]);
     let matched = glob::glob(spec).into_iter().flatten().filter_map(Result::ok);
-    itself.chain(matched).collect::<Vec<_>>().into_iter()
+    itself
+        .chain(beside.filter(|path| path.is_file()))
+        .chain(matched)
+        .collect::<Vec<_>>()
+        .into_iter()
 }

@@ -14,13 +14,14 @@ use crate::OpenOptions;
 use crate::formats::chunk::{Chunk, ChunkValues};
 use crate::formats::table::{Fingerprint, Schema};
 use crate::input::features::{check_always, check_covariates, choose};
-use crate::input::join::{SeenKeys, matched_by};
+use crate::input::join::SeenKeys;
 use crate::input::resolve::resolve;
 use crate::input::row_files::RowFiles;
 use crate::input::schema::Way;
 use crate::input::series::SeriesValues;
 use crate::input::side_file::KeyColumns;
 use crate::input::target::{Asked, Found, Location, ProblemSpec};
+use crate::input::task::TaskReason;
 
 /// A stream of rows: a [`SampleSource`] with its problem.
 pub struct RowStream {
@@ -47,7 +48,7 @@ pub struct RowStream {
     matched: Vec<usize>,
     ended: bool,
     pub(super) problem: RowProblem,
-    pub(super) task_reason: String,
+    pub(super) task_reason: TaskReason,
     fingerprint: u64,
 }
 
@@ -88,6 +89,7 @@ pub fn open_rows(
         target: asked.described(spec.balanced),
         ..RowProblem::default()
     };
+    let key = asked.key(&spec.key);
     let mut print = Fingerprint::new();
     files.fingerprint(&mut print);
     asked.fingerprint(&mut print);
@@ -99,14 +101,14 @@ pub fn open_rows(
         whole: features.iter().copied().eq(0..columns.len()),
         places: places(&features, schema),
         features,
-        key: KeyColumns::new(&spec.key, columns)?,
-        seen: SeenKeys::new(&spec.key, &files.place.meter)?,
-        matched_by: matched_by(&spec.key),
+        key: KeyColumns::new(&key, columns)?,
+        seen: SeenKeys::new(&key, &files.place.meter)?,
+        matched_by: asked.matched_by(&spec.key),
         unmatched: 0,
         matched: vec![0; asked.sides.len()],
         ended: false,
         problem,
-        task_reason: String::new(),
+        task_reason: TaskReason::Asked,
         fingerprint: print.finish(),
         files,
         asked,
@@ -157,17 +159,18 @@ impl RowStream {
         self.unmatched
     }
 
-    /// What else the user should know, once all rows were given out.
+    /// What else the user should know; what came of joins only once all rows were given out.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let sides = self.asked.sides.iter().zip(&self.matched).filter(|_| self.ended);
-        sides.filter_map(|(side, matched)| side.note(*matched)).collect()
+        let sides = sides.filter_map(|(side, matched)| side.note(*matched));
+        self.task_reason.warning().into_iter().chain(sides).collect()
     }
 
     /// Why it is this task.
     #[must_use]
-    pub fn task_reason(&self) -> &str {
-        &self.task_reason
+    pub fn task_reason(&self) -> TaskReason {
+        self.task_reason
     }
 
     /// Bytes that reading takes at most, beside what it holds already.

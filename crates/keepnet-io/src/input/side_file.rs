@@ -9,6 +9,7 @@ use keepnet::{Error, Result};
 
 use crate::formats::chunk::Chunk;
 use crate::input::dataset::{Dataset, open};
+use crate::input::ids::{self, Ids};
 use crate::input::join::{by_key, key_of_number, key_places, row_keys};
 use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::input::series::SeriesValues;
@@ -23,6 +24,8 @@ pub(crate) struct SideFile {
     file: Option<Dataset>,
     pub(crate) rows: usize,
     keys: Option<HashMap<String, u32>>,
+    // People by their ids, where rows are matched so without a key.
+    ids: Option<Ids>,
     columns: Vec<(String, SeriesValues)>,
     pub(crate) fingerprint: u64,
 }
@@ -33,6 +36,7 @@ impl SideFile {
         path: &str,
         what: &'static str,
         key: &[String],
+        by_ids: bool,
         options: &OpenOptions,
     ) -> Result<Self> {
         let format = Format::from_path(path).ok().or(options.format);
@@ -52,15 +56,21 @@ impl SideFile {
                 Some(rows.into_iter().map(|(key, row)| (key.to_string(), row)).collect())
             }
         };
+        let ids = match by_ids && key.is_empty() {
+            true => Ids::of(&*file.table).map_err(|e| e.at(path))?,
+            false => None,
+        };
         let (rows, fingerprint) = (file.rows(), file.table.fingerprint());
         let (path, file, columns) = (path.into(), Some(file), Vec::new());
-        Ok(Self { path, what, file, rows, keys, columns, fingerprint })
+        Ok(Self { path, what, file, rows, keys, ids, columns, fingerprint })
     }
 
     /// The names of its columns but the key's.
     pub(crate) fn names(&self, key: &[String]) -> Vec<String> {
         let columns = self.file.iter().flat_map(|file| file.columns());
-        columns.map(|c| c.name.clone()).filter(|name| !key.contains(name)).collect()
+        let id = |name: &String| self.ids.is_some() && ids::is_id(name);
+        let names = columns.map(|c| c.name.clone());
+        names.filter(|name| !key.contains(name) && !id(name)).collect()
     }
 
     /// Its label, or the one column that it has beside the key.
@@ -113,11 +123,19 @@ impl SideFile {
 
     /// Whether rows are matched by key, so that one may have no match.
     pub(crate) fn keyed(&self) -> bool {
-        self.keys.is_some()
+        self.keys.is_some() || self.ids.is_some()
+    }
+
+    /// Whether rows are matched by the ids of people.
+    pub(crate) fn by_ids(&self) -> bool {
+        self.ids.is_some()
     }
 
     /// The file's row for row `row` of the input, whose key is `key`; `None` without a match.
     pub(crate) fn row(&self, key: Option<&str>, row: u64) -> Result<Option<usize>> {
+        if let Some(ids) = &self.ids {
+            return Ok(key.and_then(|key| ids.row(key)));
+        }
         match &self.keys {
             Some(keys) => Ok(key.and_then(|key| keys.get(key)).map(|row| *row as usize)),
             None if (row as usize) < self.rows => Ok(Some(row as usize)),
@@ -130,7 +148,7 @@ impl SideFile {
 
     /// Refuses an input of other than the file's rows, where rows are matched by position.
     pub(crate) fn check_rows(&self, want: usize) -> Result<()> {
-        if self.keys.is_some() || self.rows == want {
+        if self.keyed() || self.rows == want {
             return Ok(());
         }
         let what = format!("{} ({})", self.what, self.path);

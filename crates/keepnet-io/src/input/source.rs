@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use keepnet::{
-    ColumnBlock, ColumnData, Cursor, Error, FeatureId, FeatureSource, RawColumn, Result, RowIds,
+    ColumnBlock, ColumnData, Cursor, Error, FeatureId, FeatureSource, Name, RawColumn, Result,
+    RowIds,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::Categorical;
+use crate::formats::bed::Variant;
 use crate::formats::table::{Fingerprint, Table};
 use crate::input::category::{Category, Coded};
+use crate::input::chromosomes::Chromosomes;
 use crate::input::dataset::Dataset;
 use crate::input::features::{check_covariates, choose, no_feature};
 use crate::input::schema::{ColumnKind, Way};
@@ -60,6 +64,12 @@ impl TableSource {
         let labels = table.labels();
         let columns = table.columns();
         let taken = |at: usize| labels.contains(&at) || not_features.contains(&columns[at].name);
+        let chromosomes = Chromosomes::new(&options.chromosomes)?;
+        let elsewhere = |at: usize| {
+            let variant = (!chromosomes.is_empty()).then(|| table.variant(at)).flatten();
+            variant.is_some_and(|variant| !chromosomes.contain(&variant.chromosome))
+        };
+        let taken = |at: usize| taken(at) || elsewhere(at);
         let chosen = choose(columns, &files, &options, taken, Way::Columns)?;
         let names = chosen.iter().map(|at| columns[*at].name.as_str());
         check_covariates(side_covariates.iter().map(String::as_str), names)?;
@@ -81,7 +91,7 @@ impl TableSource {
             let item = Item { category: categories.len() as u32, ..item };
             match options.categorical {
                 Categorical::OneHot => {
-                    let levels = 0..category.levels() as u32;
+                    let levels = category.indicated();
                     items.extend(levels.map(|level| Item { level: Some(level), ..item }));
                 }
                 _ => items.push(item),
@@ -94,6 +104,13 @@ impl TableSource {
         let fingerprint = print.finish();
         let shared = Shared { table, files, ids, items, categories, fingerprint, integral };
         Ok(Self { shared: Arc::new(shared), cursor: Cursor::default(), coded: None })
+    }
+
+    /// The variant that a feature is, where it is one.
+    #[must_use]
+    pub fn variant(&self, id: FeatureId) -> Option<Variant> {
+        let at = self.shared.items.binary_search_by_key(&id.base(), Item::id).ok()?;
+        self.shared.table.variant(self.shared.items[at].column as usize)
     }
 
     fn category(&mut self, item: Item) -> Result<RawColumn> {
@@ -112,7 +129,70 @@ impl TableSource {
                 (format!("{}={}", info.name, category.level(level)), coded.indicator(level))
             }
         };
-        Ok(RawColumn { id: item.id(), name, source: info.file, data })
+        Ok(RawColumn { id: item.id(), name: name.into(), source: info.file, data })
+    }
+}
+
+/// How a feature comes out of a column of the input, where it is not the column itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Origin {
+    /// 1 where the column has this level.
+    Level {
+        /// The column.
+        column: String,
+        /// The level.
+        level: String,
+    },
+    /// The place of the column's text among these levels.
+    Codes {
+        /// The column.
+        column: String,
+        /// The levels in the order of their codes.
+        levels: Vec<String>,
+    },
+    /// 1 where the column has no value.
+    Missing {
+        /// The column.
+        column: String,
+        /// Always true.
+        missing: bool,
+    },
+}
+
+impl Origin {
+    /// The column of the input.
+    #[must_use]
+    pub fn column(&self) -> &str {
+        match self {
+            Self::Level { column, .. }
+            | Self::Codes { column, .. }
+            | Self::Missing { column, .. } => column,
+        }
+    }
+}
+
+impl TableSource {
+    /// Whether names were made up, as `f` and the place of the column, because the files have none.
+    #[must_use]
+    pub fn unnamed(&self) -> bool {
+        self.shared.table.unnamed()
+    }
+
+    /// How a feature comes out of its column; `None` where it is the column itself.
+    #[must_use]
+    pub fn origin(&self, id: FeatureId) -> Option<Origin> {
+        let shared = &self.shared;
+        let item = shared.items[self.place(id)? as usize];
+        let column = shared.table.columns()[item.column as usize].name.clone();
+        if id != id.base() {
+            return Some(Origin::Missing { column, missing: true });
+        }
+        let category = shared.categories.get(item.category as usize)?;
+        Some(match item.level {
+            Some(level) => Origin::Level { column, level: category.level(level).into() },
+            None => Origin::Codes { column, levels: category.levels().to_vec() },
+        })
     }
 }
 
@@ -173,7 +253,10 @@ impl FeatureSource for TableSource {
                 continue;
             }
             let info = &shared.table.columns()[item.column as usize];
-            let name = out.name(&info.name);
+            let name = match shared.table.number(item.column as usize) {
+                Some(number) => Name::Numbered("", number),
+                None => out.name(&info.name),
+            };
             out.push(RawColumn {
                 id: item.id(),
                 name,

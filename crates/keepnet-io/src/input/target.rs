@@ -10,7 +10,8 @@ use keepnet::{Error, LossKind, Result, Task};
 
 use crate::OpenOptions;
 use crate::formats::table::{Fingerprint, Schema};
-use crate::input::join::key_places;
+use crate::input::ids::{self, has_people};
+use crate::input::join::{key_places, matched_by};
 use crate::input::names::no_column_or_file;
 use crate::input::resolve::split;
 use crate::input::schema::{ColumnInfo, ColumnKind};
@@ -112,6 +113,19 @@ impl Asked {
         Ok(Self { target, weight, offset, covariates, sides })
     }
 
+    /// The key of the input's rows: as asked, or the ids of people where a side file has them.
+    pub(crate) fn key(&self, asked: &[String]) -> Vec<String> {
+        match asked.is_empty() && self.sides.iter().any(SideFile::by_ids) {
+            true => ids::key(),
+            false => asked.to_vec(),
+        }
+    }
+
+    /// How rows are matched, as the result says it.
+    pub(crate) fn matched_by(&self, asked: &[String]) -> String {
+        matched_by(&self.key(asked))
+    }
+
     fn all(&self) -> impl Iterator<Item = &Found> {
         let more = self.weight.iter().chain(&self.offset).chain(&self.covariates);
         std::iter::once(&self.target).chain(more)
@@ -165,7 +179,10 @@ impl Finder<'_> {
         let what = "the target";
         match (spec.is_empty(), self.labels.first()) {
             (true, Some(label)) => self.column(*label, what),
-            (true, None) => Err(Error::param("target", "not given", "--target COLUMN or FILE")),
+            (true, None) => {
+                let got = format!("not given ({} has {})", self.files[0], self.some_columns());
+                Err(Error::param("target", got, "--target COLUMN, FILE or FILE:COLUMN"))
+            }
             (false, _) => self.find(spec, what),
         }
     }
@@ -225,6 +242,17 @@ impl Finder<'_> {
         Ok(found)
     }
 
+    /// The columns of the input, or the first and the last of them.
+    fn some_columns(&self) -> String {
+        let names: Vec<_> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        match names.as_slice() {
+            [a, b, _, .., y, z] if names.len() > 6 => {
+                format!("{} columns: {a}, {b} ... {y}, {z}", names.len())
+            }
+            few => format!("the columns {}", few.join(", ")),
+        }
+    }
+
     fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == name)
     }
@@ -249,7 +277,8 @@ impl Finder<'_> {
         if let Some(file) = self.sides.iter().position(|side| side.path == path) {
             return Ok(file);
         }
-        self.sides.push(SideFile::open(path, what, self.key, self.options)?);
+        let people = has_people(self.columns, &self.labels);
+        self.sides.push(SideFile::open(path, what, self.key, people, self.options)?);
         Ok(self.sides.len() - 1)
     }
 

@@ -62,6 +62,12 @@ impl EventSink {
         Ok(Self(Kind::Csv { out, line: Vec::new() }))
     }
 
+    /// CSV that begins with the header and the events of another such file.
+    pub fn csv_after(mut out: Output, earlier: &[u8]) -> Result<Self> {
+        out.write_all(earlier).map_err(write_error)?;
+        Ok(Self(Kind::Csv { out, line: Vec::new() }))
+    }
+
     /// Parquet, compressed with zstd.
     pub fn parquet(out: Output) -> Result<Self> {
         let field = |name, kind| Field::new(name, kind, true);

@@ -9,11 +9,14 @@
 //! the shortest decimal of the f64 in text.
 
 pub mod events;
+mod pieced;
 
 use std::io::Write;
 use std::ops::Range;
 
 use keepnet::{ColumnData, Result};
+
+pub use pieced::Pieced;
 
 use crate::Format;
 use crate::formats::{csv::sink as text, parquet::sink as parquet};
@@ -155,6 +158,7 @@ pub fn rows_of(data: &ColumnData, rows: &Range<usize>) -> ColumnData {
     match data.view() {
         Column::F32(x) => ColumnData::f32(x[rows.clone()].to_vec()),
         Column::F64(x) => ColumnData::Dense(Numbers::F64(x[rows.clone()].to_vec())),
+        column @ Column::Whole(_) => column.slice(rows.clone()).to_data(),
         Column::Sparse { index, value, .. } => {
             let low = index.partition_point(|row| (*row as usize) < rows.start);
             let high = index.partition_point(|row| (*row as usize) < rows.end);

@@ -17,7 +17,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use keepnet::{ColumnData, Numbers, Result, SparseEntries};
+use keepnet::{ColumnData, Numbers, NumbersRef, Result, SparseEntries};
 
 use super::deal::{Dealer, RECORD, ranges, record, sort_range};
 use super::sort::sort;
@@ -122,7 +122,7 @@ impl SparseBuilder {
             let wide = self.narrow.iter().any(|narrow| !narrow);
             let pieces = std::mem::take(&mut self.pieces);
             let (index, value) = sort(&pieces, &starts, wide);
-            Data::Memory(Arc::new(SparseEntries { index, value }))
+            Data::Memory(Arc::new(SparseEntries::Owned { index, value }))
         };
         if let Some(held) = &mut self.held {
             held.shrink(12 * starts[starts.len() - 1]);
@@ -189,7 +189,7 @@ impl SparseStore {
     /// Bytes that one scan reads.
     pub(crate) fn bytes(&self) -> u64 {
         let width = match &self.data {
-            Data::Memory(entries) if matches!(entries.value, Numbers::F32(_)) => 8,
+            Data::Memory(entries) if matches!(entries.get(0..0).1, NumbersRef::F32(_)) => 8,
             _ => 12,
         };
         width * self.starts[self.starts.len() - 1]
@@ -212,11 +212,10 @@ impl SparseStore {
             Data::Memory(entries) => {
                 for c in columns {
                     let range = self.starts[c] as usize..self.starts[c + 1] as usize;
-                    out.push(match &entries.value {
-                        Numbers::F64(v) if self.narrow[c] => {
-                            let index = entries.index[range.clone()].to_vec();
-                            let value = Numbers::F32(v[range].iter().map(|v| *v as f32).collect());
-                            ColumnData::Sparse { rows, index, value }
+                    out.push(match entries.get(range.clone()) {
+                        (index, NumbersRef::F64(v)) if self.narrow[c] && !v.is_empty() => {
+                            let value = Numbers::F32(v.iter().map(|v| *v as f32).collect());
+                            ColumnData::Sparse { rows, index: index.to_vec(), value }
                         }
                         _ => ColumnData::SharedSparse { rows, entries: Arc::clone(entries), range },
                     });

@@ -45,7 +45,7 @@ pub fn columns_by(source: &mut dyn FeatureSource, width: usize) -> Vec<(u64, Str
         for column in block.columns() {
             let mut values = vec![0.0; source.rows()];
             column.data.view().fill(&mut values);
-            all.push((column.id.index, column.name.clone(), values));
+            all.push((column.id.index, column.name.to_string(), values));
         }
     }
 }

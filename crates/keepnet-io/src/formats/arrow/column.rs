@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types as t;
 use arrow_array::{Array, ArrowPrimitiveType};
 use arrow_schema::DataType;
-use keepnet::{ColumnBlock, ColumnData, Error, Numbers, Result};
+use keepnet::{ColumnBlock, ColumnData, Error, NumberKind, Numbers, Result};
 
 use crate::formats::growing::{finish, push_integers};
 use crate::input::schema::ColumnKind;
@@ -36,23 +36,27 @@ pub(crate) fn blank(data_type: &DataType) -> bool {
     }
 }
 
-/// Offset in `bytes` and width of floats without missing values that lie there.
-pub(crate) fn place(array: &dyn Array, bytes: &[u8]) -> Option<(usize, bool)> {
+/// Offset in `bytes` and type of numbers without missing values that lie there.
+pub(crate) fn place(array: &dyn Array, bytes: &[u8]) -> Option<(usize, NumberKind)> {
     if array.null_count() > 0 {
         return None;
     }
-    let (start, wide) = match array.data_type() {
-        DataType::Float32 => {
-            (array.as_primitive::<t::Float32Type>().values().as_ptr() as usize, false)
-        }
-        DataType::Float64 => {
-            (array.as_primitive::<t::Float64Type>().values().as_ptr() as usize, true)
-        }
+    fn start<T: ArrowPrimitiveType>(array: &dyn Array) -> usize {
+        array.as_primitive::<T>().values().as_ptr() as usize
+    }
+    let (start, kind) = match array.data_type() {
+        DataType::Float32 => (start::<t::Float32Type>(array), NumberKind::F32),
+        DataType::Float64 => (start::<t::Float64Type>(array), NumberKind::F64),
+        DataType::UInt8 => (start::<t::UInt8Type>(array), NumberKind::U8),
+        DataType::Int8 => (start::<t::Int8Type>(array), NumberKind::I8),
+        DataType::UInt16 => (start::<t::UInt16Type>(array), NumberKind::U16),
+        DataType::Int16 => (start::<t::Int16Type>(array), NumberKind::I16),
+        DataType::Int32 => (start::<t::Int32Type>(array), NumberKind::I32),
         _ => return None,
     };
     let from = start.checked_sub(bytes.as_ptr() as usize)?;
-    let end = from + array.len() * if wide { 8 } else { 4 };
-    (end <= bytes.len()).then_some((from, wide))
+    let end = from + array.len() * kind.size();
+    (end <= bytes.len()).then_some((from, kind))
 }
 
 /// One column out of its arrays; NaN is missing.
@@ -61,17 +65,18 @@ pub(crate) fn widened(
     rows: usize,
     spare: &mut ColumnBlock,
 ) -> Result<ColumnData> {
-    let wide = |t: &DataType| match t {
-        DataType::Dictionary(_, values) => **values == DataType::Float64,
-        plain => *plain == DataType::Float64,
-    };
-    let wide = parts.first().is_some_and(|part| wide(part.data_type()));
+    let held = parts.first().map(|part| match part.data_type() {
+        DataType::Dictionary(_, values) => values,
+        plain => plain,
+    });
+    let wide = held == Some(&DataType::Float64);
+    let whole = held.is_some_and(|held| matches!(kind(held), ColumnKind::Int | ColumnKind::Bool));
     let mut values = match wide {
         true => Numbers::F64(spare.buffer64()),
         false => Numbers::F32(spare.buffer32()),
     };
     parts.iter().try_for_each(|part| append(*part, &mut values))?;
-    finish(values, rows)
+    finish(values, whole, rows)
 }
 
 fn append(array: &dyn Array, to: &mut Numbers) -> Result<()> {

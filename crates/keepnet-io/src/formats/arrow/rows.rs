@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::read_dictionary;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, SchemaRef};
 use keepnet::{ColumnBlock, Error, Result};
 
 use crate::formats::arrow::column::{as_text, blank, kind, widened};
@@ -33,7 +33,8 @@ pub(crate) fn step(columns: usize, place: &Place) -> usize {
     (values / columns.max(1)).clamp(1, BATCH)
 }
 
-struct Ipc {
+/// Batches of rows, some of whose columns are decoded.
+pub(crate) struct Ipc {
     source: Source,
     schema: SchemaRef,
     columns: Vec<ColumnInfo>,
@@ -53,51 +54,78 @@ enum Source {
 }
 
 pub(crate) fn open(path: &str, place: &Place) -> Result<Box<dyn ChunkReader>> {
-    let mut print = Fingerprint::new();
-    let (source, schema) = if path == "-" {
-        let mut input = std::io::stdin();
-        let schema = pipe_schema(&mut input, place)?;
-        (Source::Pipe(input), schema)
-    } else {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let meta = file.metadata().map_err(|e| Error::io(path, e))?;
-        print.file(&meta);
-        if meta.len() == 0 {
-            return Err(Error::Data("the file is empty".into()));
-        }
-        let contents = Contents::new(file, meta.len(), place.reading);
-        let contents = contents.map_err(|e| Error::io(path, e))?;
-        let batches = Batches::new(contents, place.meter.clone())?;
-        let schema = Arc::clone(&batches.schema);
-        (Source::File { batches, at: 0 }, schema)
-    };
-    let _described = place.row_columns(schema.fields().len() as u64)?;
-    let columns: Vec<ColumnInfo> = schema
-        .fields()
-        .iter()
-        .map(|f| ColumnInfo::of((f.name().clone(), kind(f.data_type()))))
-        .collect();
-    check_unique(columns.iter().map(|c| c.name.as_str()))?;
-    columns.iter().for_each(|c| print.bytes(c.name.as_bytes()));
-    if schema.fields().iter().all(|f| blank(f.data_type())) {
+    let decoded = |field: &Field| Ok(!matches!(kind(field.data_type()), ColumnKind::Other(_)));
+    let ipc = Ipc::open(path, place, decoded)?;
+    if ipc.schema.fields().iter().all(|f| blank(f.data_type())) {
         // Such a file can claim any number of rows at no cost.
         return Err(Error::Data("no column of the file has a value".into()));
     }
-    let known = |c: &usize| !matches!(columns[*c].kind, ColumnKind::Other(_));
-    let known: Vec<usize> = (0..columns.len()).filter(known).collect();
-    let (dictionaries, current) = (no_values(&schema, &known), None);
-    let (place, fingerprint) = (place.clone(), print.finish());
-    Ok(Box::new(Ipc {
-        source,
-        schema,
-        columns,
-        known,
-        dictionaries,
-        current,
-        place,
-        fingerprint,
-        _described,
-    }))
+    Ok(Box::new(ipc))
+}
+
+impl Ipc {
+    /// Opens a file or a pipe; the columns that `decoded` names are decoded.
+    pub(crate) fn open(
+        path: &str,
+        place: &Place,
+        decoded: impl Fn(&Field) -> Result<bool>,
+    ) -> Result<Self> {
+        let mut print = Fingerprint::new();
+        let (source, schema) = if path == "-" {
+            let mut input = std::io::stdin();
+            let schema = pipe_schema(&mut input, place)?;
+            (Source::Pipe(input), schema)
+        } else {
+            let file = File::open(path).map_err(|e| Error::io(path, e))?;
+            let meta = file.metadata().map_err(|e| Error::io(path, e))?;
+            print.file(&meta);
+            if meta.len() == 0 {
+                return Err(Error::Data("the file is empty".into()));
+            }
+            let contents = Contents::new(file, meta.len(), place.reading);
+            let contents = contents.map_err(|e| Error::io(path, e))?;
+            let batches = Batches::new(contents, place.meter.clone())?;
+            let schema = Arc::clone(&batches.schema);
+            (Source::File { batches, at: 0 }, schema)
+        };
+        let _described = place.row_columns(schema.fields().len() as u64)?;
+        let columns: Vec<ColumnInfo> = schema
+            .fields()
+            .iter()
+            .map(|f| ColumnInfo::of((f.name().clone(), kind(f.data_type()))))
+            .collect();
+        check_unique(columns.iter().map(|c| c.name.as_str()))?;
+        columns.iter().for_each(|c| print.bytes(c.name.as_bytes()));
+        let mut known = Vec::with_capacity(columns.len());
+        for (at, field) in schema.fields().iter().enumerate() {
+            if decoded(field)? {
+                known.push(at);
+            }
+        }
+        let (dictionaries, current) = (no_values(&schema, &known), None);
+        let (place, fingerprint) = (place.clone(), print.finish());
+        Ok(Self {
+            source,
+            schema,
+            columns,
+            known,
+            dictionaries,
+            current,
+            place,
+            fingerprint,
+            _described,
+        })
+    }
+
+    /// The columns of the file.
+    pub(crate) fn fields(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// A charge for what is held of a batch beside it.
+    pub(crate) fn empty(&self) -> Result<Charge> {
+        self.place.meter.take(0, "")
+    }
 }
 
 /// The flatbuffer of the next message of a pipe; `None` at its end.
@@ -163,7 +191,7 @@ fn pipe_schema(input: &mut impl Read, place: &Place) -> Result<SchemaRef> {
 
 impl Ipc {
     /// The next batch of rows and what it takes.
-    fn batch(&mut self) -> Result<Option<(RecordBatch, Charge)>> {
+    pub(crate) fn batch(&mut self) -> Result<Option<(RecordBatch, Charge)>> {
         loop {
             self.place.go_on()?;
             let (batch, charge) = match &mut self.source {

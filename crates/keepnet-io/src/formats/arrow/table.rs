@@ -183,11 +183,11 @@ impl Table for Arrow {
         }
         self.each(at, |c, parts| {
             if let (Some(map), [part]) = (map, parts)
-                && let Some((start, wide)) =
+                && let Some((start, kind)) =
                     crate::formats::arrow::column::place(*part, map.bytes())
             {
                 let (bytes, rows) = (map.share(), self.rows);
-                out.push(ColumnData::Shared { bytes, start, rows, wide });
+                out.push(ColumnData::Shared { bytes, start, rows, kind });
                 return Ok(());
             }
             let name = &self.columns[c].name;

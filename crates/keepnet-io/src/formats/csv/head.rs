@@ -12,6 +12,8 @@ pub(crate) struct Head {
     pub(crate) names: Vec<String>,
     /// Whether the first line holds numbers, so that the names are made up.
     pub(crate) unnamed: bool,
+    /// What stands between values.
+    pub(crate) separator: u8,
     /// The line at which the rows begin, from 1.
     pub(crate) line: u64,
     /// What the names take.
@@ -31,6 +33,7 @@ impl Head {
         if text.is_empty() {
             return Err(no_rows());
         }
+        let separator = recognise(text, separator);
         let shape = Shape { separator, kinds: &[], names: &[] };
         let described = describe(shape.width(text))?;
         let (fields, used) = shape.fields(text);
@@ -48,8 +51,33 @@ impl Head {
             text.drain(..used);
         }
         check_unique(names.iter().map(String::as_str))?;
-        Ok(Self { names, unnamed, line, described })
+        Ok(Self { names, unnamed, line, separator, described })
     }
+}
+
+/// The separator of a text whose first line has none of the expected kind: another one that its
+/// first two lines have, as in `a;b` under the name of CSV.
+fn recognise(text: &[u8], expected: u8) -> u8 {
+    let mut lines = text.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let (Some(first), second) = (lines.next(), lines.next()) else { return expected };
+    if outside_quotes(first, expected) > 0 {
+        return expected;
+    }
+    let fits = |separator: &u8| {
+        let there = |line: &[u8]| outside_quotes(line, *separator) > 0;
+        there(first) && second.is_none_or(there)
+    };
+    [b',', b';', b'\t'].into_iter().find(fits).unwrap_or(expected)
+}
+
+/// How often a byte stands in a line outside quotes.
+fn outside_quotes(line: &[u8], byte: u8) -> usize {
+    let mut quoted = false;
+    let counts = |b: &&u8| {
+        quoted ^= **b == b'"';
+        !quoted && **b == byte
+    };
+    line.iter().filter(counts).count()
 }
 
 /// A file without a line after its head.

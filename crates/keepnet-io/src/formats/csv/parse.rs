@@ -66,6 +66,11 @@ fn is_missing(field: &[u8]) -> bool {
     matches!(field, b"" | b"NA" | b"N/A" | b"NaN" | b"nan" | b"NAN" | b"null" | b"NULL" | b"None")
 }
 
+/// Whether a whole number begins with a zero.
+fn is_code(field: &[u8]) -> bool {
+    field.len() > 1 && field[0] == b'0' && field.iter().all(u8::is_ascii_digit)
+}
+
 fn boolean(field: &[u8]) -> Option<f64> {
     match field {
         b"true" | b"True" | b"TRUE" => Some(1.0),
@@ -135,6 +140,31 @@ impl Shape<'_> {
             fields.push(String::from_utf8_lossy(field).into_owned());
         });
         (fields, used)
+    }
+
+    /// What is known of the columns before their values are read: text where a whole number
+    /// begins with a zero, as codes do.
+    pub(crate) fn codes(&self, text: &[u8]) -> Vec<Kind> {
+        let mut kinds = vec![Kind::Unknown; self.names.len()];
+        let coded = |at: usize| {
+            let before = at.checked_sub(1).map(|at| text[at]);
+            let starts = before.is_none_or(|b| b == self.separator || b"\n\" ".contains(&b));
+            starts && text.get(at + 1).is_some_and(u8::is_ascii_digit)
+        };
+        if !memchr::memchr_iter(b'0', text).any(coded) {
+            return kinds;
+        }
+        let mut at = 0;
+        while at < text.len() {
+            let mut column = 0;
+            at += self.each(&text[at..], |field| {
+                if let Some(kind) = kinds.get_mut(column).filter(|_| is_code(field)) {
+                    *kind = Kind::Text;
+                }
+                column += 1;
+            });
+        }
+        kinds
     }
 
     /// About how many fields the first line has: quotes may hide some of its end.
@@ -261,6 +291,12 @@ impl Parser<'_> {
     fn uneven(&self, start: usize) -> Bad {
         let (mut got, want) = (0_usize, self.out.kinds.len());
         self.shape.each(&self.text[start..], |_| got += 1);
-        Bad { line: self.line(start), what: format!("{got} fields, expected {want}") }
+        let separator = match self.shape.separator {
+            b',' => "commas",
+            b';' => "semicolons",
+            _ => "tabs",
+        };
+        let what = format!("{got} fields separated by {separator}, expected {want} as in the head");
+        Bad { line: self.line(start), what }
     }
 }

@@ -29,9 +29,9 @@ pub(crate) fn open(path: &str, separator: u8, place: &Place) -> Result<Box<dyn C
     let mut text = feed.head(2)?;
     let _work = work(&text, separator, place)?;
     let head = Head::take(&mut text, separator, |columns| place.row_columns(columns))?;
-    let Head { names, unnamed, line, described: _described } = head;
+    let Head { names, unnamed, line, separator, described: _described } = head;
     // What the first rows hold settles what the columns hold.
-    let kinds = vec![Kind::Unknown; names.len()];
+    let kinds = Shape { separator, kinds: &[], names: &names }.codes(&text);
     let shape = Shape { separator, kinds: &kinds, names: &names };
     let first = loop {
         let first = parse(&text, &shape).map_err(|bad| bad.at(line))?;

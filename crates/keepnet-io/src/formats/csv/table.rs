@@ -2,7 +2,8 @@
 //!
 //! The first line names the columns, unless all of it is numbers (then `f0`, `f1`, ...). A
 //! column is text if its first value that is not missing is no number; later text in a column
-//! of numbers is an error with its line. Empty, `NA`, `NaN` and `null` are missing.
+//! of numbers is an error with its line. A column of the first chunk with a whole number that begins
+//! with a zero, as the zip code 00999, is text. Empty, `NA`, `NaN` and `null` are missing.
 //!
 //! A number is parsed where it stands and the separator is looked for after it, so that each
 //! byte is touched once. Text columns are stored as codes into a list of their values.
@@ -79,7 +80,9 @@ impl Reader {
     /// Takes the header off the first chunk, or makes names where there is none.
     fn header(&mut self, text: &mut Vec<u8>) -> Result<()> {
         let head = Head::take(text, self.separator, |columns| self.place.columns(columns))?;
-        self.kinds = vec![Kind::Unknown; head.names.len()];
+        self.separator = head.separator;
+        self.kinds =
+            Shape { separator: self.separator, kinds: &[], names: &head.names }.codes(text);
         self.levels = head.names.iter().map(|_| Levels::default()).collect();
         (self.names, self.unnamed, self.line) = (head.names, head.unnamed, head.line);
         self.described = Some(head.described);

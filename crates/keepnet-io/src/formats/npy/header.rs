@@ -9,7 +9,7 @@
 
 use std::io::Read;
 
-use keepnet::{Error, Result};
+use keepnet::{Error, NumberKind, Result};
 
 use crate::input::schema::ColumnKind;
 
@@ -200,6 +200,26 @@ impl Dtype {
     /// Whether the bytes in the file are floats as this machine holds them.
     pub(crate) fn native_float(self) -> bool {
         self.letter == b'f' && self.big == cfg!(target_endian = "big")
+    }
+
+    /// The type as the engine reads it in place.
+    pub(crate) fn in_place(self) -> Option<NumberKind> {
+        let kind = match (self.letter, self.size) {
+            (b'f', 4) => NumberKind::F32,
+            (b'f', 8) => NumberKind::F64,
+            (b'u' | b'b', 1) => NumberKind::U8,
+            (b'i', 1) => NumberKind::I8,
+            (b'u', 2) => NumberKind::U16,
+            (b'i', 2) => NumberKind::I16,
+            (b'i', 4) => NumberKind::I32,
+            _ => return None,
+        };
+        (self.size == 1 || self.big == cfg!(target_endian = "big")).then_some(kind)
+    }
+
+    /// Whether the type is of floats.
+    pub(crate) fn float(self) -> bool {
+        self.letter == b'f'
     }
 
     /// Whether every value of the type survives f32.

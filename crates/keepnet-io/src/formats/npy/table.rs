@@ -1,7 +1,8 @@
 //! NumPy arrays: Fortran order is read by columns, C order is transposed.
 //!
 //! A column of a Fortran-order array is one run of the file, handed on without a copy where the
-//! file is mapped. Other types and byte orders are converted a column at a time.
+//! file is mapped. Integers of eight bytes, u32 and other byte orders are converted a column at a
+//! time.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -175,7 +176,7 @@ impl Table for Array {
 
     fn read(&self, at: &[usize], spare: &mut ColumnBlock, out: &mut Vec<ColumnData>) -> Result<()> {
         let aligned = self.start.is_multiple_of(self.dtype.size);
-        let shared = self.contents.map().filter(|_| self.dtype.native_float() && aligned);
+        let shared = self.contents.map().zip(self.dtype.in_place()).filter(|_| aligned);
         if let Some(map) = self.contents.map() {
             self.page(map, at);
         }
@@ -183,18 +184,30 @@ impl Table for Array {
         for c in at {
             let start = self.start + c * self.width();
             out.push(match shared {
-                Some(map) => {
-                    let (bytes, wide) = (map.share(), self.dtype.size == 8);
-                    ColumnData::Shared { bytes, start, rows: self.rows, wide }
+                Some((map, kind)) => {
+                    ColumnData::Shared { bytes: map.share(), start, rows: self.rows, kind }
                 }
-                None => ColumnData::Dense(self.copy(start, &mut bytes, spare)?),
+                None => {
+                    let numbers = self.copy(start, &mut bytes, spare)?;
+                    if self.dtype.float() {
+                        ColumnData::Dense(numbers)
+                    } else {
+                        ColumnData::integers(numbers)
+                    }
+                }
             });
         }
         Ok(())
     }
 
     fn column_bytes(&self) -> u64 {
-        self.rows as u64 * if self.dtype.fits_f32() { 4 } else { 8 }
+        let size = match self.dtype.in_place() {
+            Some(kind) => kind.size(),
+            // Integers that four bytes do not hold come as f64.
+            None if self.dtype.size > 2 => 8,
+            None => self.dtype.size,
+        };
+        (self.rows * size) as u64
     }
 
     fn scan_bytes(&self) -> u64 {

@@ -25,6 +25,7 @@ type Parquet<T> = std::result::Result<T, ParquetError>;
 pub(crate) struct Output {
     values: Numbers,
     unsigned: bool,
+    whole: bool,
 }
 
 impl Output {
@@ -33,12 +34,13 @@ impl Output {
             Type::DOUBLE => Numbers::F64(spare.buffer64()),
             _ => Numbers::F32(spare.buffer32()),
         };
-        Self { values, unsigned: unsigned(column) }
+        let whole = !matches!(column.physical_type(), Type::FLOAT | Type::DOUBLE);
+        Self { values, unsigned: unsigned(column), whole }
     }
 
     /// The column; an error where it does not have `rows` values.
     pub(crate) fn finish(self, rows: usize) -> Result<ColumnData> {
-        finish(self.values, rows)
+        finish(self.values, self.whole, rows)
     }
 }
 

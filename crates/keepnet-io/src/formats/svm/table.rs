@@ -208,6 +208,10 @@ impl Schema for Svm {
         self.fingerprint
     }
 
+    fn number(&self, at: usize) -> Option<u64> {
+        at.checked_sub(1).map(|at| (at + self.base) as u64)
+    }
+
     fn labels(&self) -> Vec<usize> {
         vec![0]
     }
