@@ -53,6 +53,12 @@ impl Columns {
         Ok(columns)
     }
 
+    /// Whether this feature came.
+    #[must_use]
+    pub fn has(&self, id: FeatureId) -> bool {
+        self.values.contains_key(&id)
+    }
+
     fn take(&mut self, raw: &RawColumn, wanted: &[FeatureId], problem: &Problem) {
         let mut whole = vec![0.0; raw.data.view().rows()];
         let has = |id: &FeatureId| wanted.binary_search(id).is_ok();
@@ -68,7 +74,7 @@ impl Columns {
             self.values.insert(id, (format!("{}:missing", raw.name), missing));
         }
         if has(&raw.id) {
-            self.values.insert(raw.id, (raw.name.clone(), values));
+            self.values.insert(raw.id, (raw.name.to_string(), values));
         }
     }
 

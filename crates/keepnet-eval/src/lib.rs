@@ -6,6 +6,7 @@
 //! [`select`] makes the selections of several methods on several splits from few reads,
 //! [`columns`] reads what they chose once more and [`evaluate`](mod@evaluate) judges it; [`comparison`] holds
 //! the numbers of many and says what they mean.
+//! [`trust`] bounds and tests the errors of one selection.
 //! [`report`] makes a page of it.
 //! [`matrix`] is the small dense table that they share, [`rank`] ranks with ties.
 
@@ -24,6 +25,7 @@ pub mod select;
 pub mod splits;
 pub mod stability;
 pub mod stats;
+pub mod trust;
 
 pub use classify::{Classifier, ClassifierKind, judge, judge_raw};
 pub use columns::Columns;

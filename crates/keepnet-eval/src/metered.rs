@@ -68,6 +68,10 @@ impl ColumnSelector for Metered {
         self.timed(|inner| inner.end_scan())
     }
 
+    fn unfinished(&self) -> bool {
+        self.inner.unfinished()
+    }
+
     fn finish(&mut self) -> Result<()> {
         self.timed(|inner| inner.finish())
     }

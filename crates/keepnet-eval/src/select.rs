@@ -82,7 +82,7 @@ struct Watch<'a, 'b> {
 impl Observer for Watch<'_, '_> {
     fn progress(&mut self, progress: &Progress) -> Result<Flow> {
         if let Some(features) = progress.features.filter(|features| *features > 0) {
-            let share = progress.arrived as f64 / (features * u64::from(*self.scans)) as f64;
+            let share = progress.arrived as f64 / (features * u64::from(*self.scans).max(1)) as f64;
             (self.hear)(self.part.0 + share.min(1.0) * self.part.1);
         }
         Ok(Flow::default())
@@ -100,13 +100,15 @@ impl FeatureRun<'_> {
         let mut scans: Vec<u32> = entrants.iter().map(|(_, entrant)| entrant.scans).collect();
         scans.sort_unstable();
         scans.dedup();
-        let total: f64 = scans.iter().map(|scans| f64::from(*scans)).sum();
+        // As many scans as it takes are usually a few.
+        let weight = |scans: u32| f64::from(if scans == 0 { 4 } else { scans });
+        let total: f64 = scans.iter().map(|scans| weight(*scans)).sum();
         let mut found = Vec::new();
         let mut before = 0.0;
         for scans in &scans {
             let same: Vec<_> = entrants.iter().filter(|(_, e)| e.scans == *scans).collect();
-            let part = (before / total, f64::from(*scans) / total);
-            before += f64::from(*scans);
+            let part = (before / total, weight(*scans) / total);
+            before += weight(*scans);
             let mut watch = Watch { hear: &mut *hear, part, scans };
             found.extend(self.pass(source, &same, *scans, &mut watch)?);
         }
@@ -177,7 +179,8 @@ const LEVELS: usize = 256;
 fn integral(source: &mut dyn FeatureSource, entrants: &[&(usize, Entrant)]) -> Result<bool> {
     let auto = |(_, entrant): &&(usize, Entrant)| {
         let settings = &entrant.spec.settings;
-        entrant.info.has("measure")
+        (entrant.info.has("measure") || entrant.info.has("criterion"))
+            && settings.get("criterion").is_none_or(|name| *name == Value::from("auto"))
             && settings.get("measure").is_none_or(|name| *name == Value::from("auto"))
             && settings.get("bins").is_none_or(|bins| *bins == Value::from("none"))
     };

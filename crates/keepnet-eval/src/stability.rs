@@ -17,7 +17,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use keepnet::measure::{Measure, Side, Su};
+use keepnet::measure::{Bins, Measure, Side, Su};
 use keepnet::{Column, ColumnData, ColumnStats, Error, Problem, Result};
 use pathfinding::prelude::{Matrix as Weights, kuhn_munkres};
 
@@ -89,7 +89,7 @@ impl Uncertainties {
     ) -> Result<Self> {
         // The measure wants a target; strengths between features do not depend on it.
         let problem = Problem::regression((0..rows).map(|row| (row % 2) as f64).collect());
-        let mut measure = Su::new(&problem, 0.0, Some(bins))?;
+        let mut measure = Su::new(&problem, 0.0, Some(Bins::Equal(bins)))?;
         let mut coded = BTreeMap::new();
         for (feature, values) in columns {
             if values.len() != rows {

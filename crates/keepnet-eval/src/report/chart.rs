@@ -37,19 +37,27 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// How they are drawn.
     pub mark: Mark,
+    /// How far each point may be off, up and down; empty where that is not known.
+    pub spread: Vec<f64>,
 }
 
 impl Series {
     /// A line.
     #[must_use]
     pub fn line(name: &str, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, mark: Mark::Line }
+        Self { name: name.into(), points, mark: Mark::Line, spread: Vec::new() }
     }
 
     /// Dots.
     #[must_use]
     pub fn dots(name: &str, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, mark: Mark::Dots }
+        Self { name: name.into(), points, mark: Mark::Dots, spread: Vec::new() }
+    }
+
+    /// The same with error bars of these half-lengths.
+    #[must_use]
+    pub fn with_spread(self, spread: Vec<f64>) -> Self {
+        Self { spread, ..self }
     }
 }
 
@@ -60,13 +68,21 @@ pub struct Axes {
     pub x: String,
     /// What runs up.
     pub y: String,
+    /// Places on the first axis where something begins, with its name.
+    pub marks: Vec<(f64, String)>,
 }
 
 impl Axes {
     /// Names of both axes.
     #[must_use]
     pub fn new(x: &str, y: &str) -> Self {
-        Self { x: x.into(), y: y.into() }
+        Self { x: x.into(), y: y.into(), marks: Vec::new() }
+    }
+
+    /// The same with marks on the first axis.
+    #[must_use]
+    pub fn marked(self, marks: Vec<(f64, String)>) -> Self {
+        Self { marks, ..self }
     }
 }
 
@@ -119,7 +135,12 @@ pub fn plot(axes: &Axes, series: &[Series]) -> Result<String> {
         .filter(|(x, y)| x.is_finite() && y.is_finite())
         .collect();
     let (left, right) = room(finite.iter().map(|p| p.0));
-    let (low, high) = room(finite.iter().map(|p| p.1));
+    let ends = |s: &Series| -> Vec<f64> {
+        let ends = s.points.iter().zip(&s.spread).flat_map(|(p, d)| [p.1 - d, p.1 + d]);
+        ends.filter(|y| y.is_finite()).collect()
+    };
+    let ends: Vec<f64> = series.iter().flat_map(ends).collect();
+    let (low, high) = room(finite.iter().map(|p| p.1).chain(ends));
     let legend = if series.len() > 1 { series.len().div_ceil(3) as u32 * 20 + 8 } else { 0 };
     let mut svg = String::new();
     {
@@ -148,7 +169,18 @@ pub fn plot(axes: &Axes, series: &[Series]) -> Result<String> {
             .y_labels(6)
             .draw()
             .map_err(failed)?;
+        for (x, name) in axes.marks.iter().filter(|(x, _)| (left..right).contains(x)) {
+            let line = PathElement::new(vec![(*x, low), (*x, high)], SOFT.stroke_width(1));
+            chart.draw_series([line]).map_err(failed)?;
+            let text = (FONT, 16).into_font().color(&SOFT);
+            let label = EmptyElement::at((*x, high)) + Text::new(name.clone(), (5, 2), text);
+            chart.draw_series([label]).map_err(failed)?;
+        }
         for (at, one) in series.iter().enumerate() {
+            let bars = one.points.iter().zip(&one.spread).map(|((x, y), d)| {
+                PathElement::new(vec![(*x, y - d), (*x, y + d)], colour(at).stroke_width(2))
+            });
+            chart.draw_series(bars).map_err(failed)?;
             let points = one.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite());
             match one.mark {
                 Mark::Line => {
@@ -177,7 +209,7 @@ fn draw_legend(area: &Area<'_>, series: &[Series]) -> Result<()> {
         let (x, y) = (70 + (at % 3) as i32 * 270, 6 + (at / 3) as i32 * 20);
         let box_ = Rectangle::new([(x, y), (x + 12, y + 12)], colour(at).filled());
         area.draw(&box_).map_err(failed)?;
-        area.draw_text(&cut(&one.name, 30), &style, (x + 18, y)).map_err(failed)?;
+        area.draw_text(&cut(&one.name, 26), &style, (x + 18, y)).map_err(failed)?;
     }
     Ok(())
 }
@@ -208,7 +240,7 @@ pub fn bars(unit: &str, values: &[(String, f64)]) -> Result<String> {
         root.draw_text(&cut(unit, 80), &number, (names, 12)).map_err(failed)?;
         for (at, (label, value)) in values.iter().enumerate() {
             let y = head + row * at as i32;
-            root.draw_text(&cut(label, 32), &name, (names - 8, y + 9)).map_err(failed)?;
+            root.draw_text(&cut(label, 25), &name, (names - 8, y + 9)).map_err(failed)?;
             let end = if value.is_finite() { zero + (value * scale) as i32 } else { zero };
             let corners = [(zero.min(end), y + 2), (zero.max(end).max(zero + 1), y + 17)];
             let bar = Rectangle::new(corners, colour(0).filled());
@@ -320,5 +352,18 @@ mod tests {
         plot(&axes, &[Series::dots("a", vec![(1.0, 2.0), (f64::NAN, 1.0)])]).unwrap();
         bars("score", &[("a".into(), -1.0), ("b".into(), f64::INFINITY)]).unwrap();
         bars("score", &[]).unwrap();
+    }
+
+    #[test]
+    fn scans_and_error_bars_are_drawn() {
+        let axes = Axes::new("features", "error").marked(vec![(5.0, "scan 2".into())]);
+        let one = Series::dots("a", vec![(1.0, 0.5), (9.0, 0.4)]);
+        let bare = plot(&axes, std::slice::from_ref(&one)).unwrap();
+        assert!(bare.contains("scan 2"), "{bare}");
+        let bars = plot(&axes, &[one.with_spread(vec![0.1, 0.2])]).unwrap();
+        // Of the series alone; the axes have other ticks with bars.
+        let own = |line: &&str| line.contains("line ") && line.contains("var(--s0)");
+        let lines = |svg: &str| svg.lines().filter(own).count();
+        assert!(lines(&bars) >= lines(&bare) + 2, "{bars}");
     }
 }

@@ -65,27 +65,30 @@ fn size(all: &Comparison) -> Result<Vec<Section>> {
     let loss = all.loss();
     let mut out = Vec::new();
     for judge in &all.judges {
-        let mut table = Table::new(&["method", "data set", "kept", loss]);
+        let mut table = Table::new(&["method", "data set", "kept", loss, "standard deviation"]);
         let mut series = Vec::new();
         for method in &all.methods {
-            let mut points = Vec::new();
+            let (mut points, mut spread) = (Vec::new(), Vec::new());
             for dataset in &all.datasets {
                 let kept = all.summary(dataset, method, "", "kept").map(|s| s.0);
-                let value = all.summary(dataset, method, judge, loss).map(|s| s.0);
-                if let (Some(kept), Some(value)) = (kept, value) {
+                let value = all.summary(dataset, method, judge, loss);
+                if let (Some(kept), Some((value, sd))) = (kept, value) {
                     points.push((kept, value));
+                    spread.push(sd);
                     let row = [method.clone(), dataset.clone(), format!("{kept:.1}")];
-                    table.push(row.into_iter().chain([format!("{value:.4}")]).collect());
+                    let both = [format!("{value:.4}"), format!("{sd:.4}")];
+                    table.push(row.into_iter().chain(both).collect());
                 }
             }
-            series.push(Series::dots(method, points));
+            series.push(Series::dots(method, points).with_spread(spread));
         }
         if table.rows.is_empty() {
             continue;
         }
         let svg = plot(&Axes::new("features kept", &format!("held-out {loss}")), &series)?;
         let title = format!("Accuracy against size: {judge}");
-        out.push(Section::chart(&title, "A dot a data set; lower is better.", svg, table));
+        out.push(Section::chart(&title, "A dot a data set; lower is better. Bars are a standard deviation over splits and orders, \
+                    up and down.", svg, table));
     }
     Ok(out)
 }

@@ -53,6 +53,21 @@ impl Table {
         self.text = (0..self.head.len()).map(|at| !column(at).all(number)).collect();
     }
 
+    /// Leaves out columns that say nothing in any line.
+    fn drop_empty(&mut self) {
+        let says = |at: usize| {
+            let mut cells = self.rows.iter().filter_map(|row| row.get(at));
+            self.rows.is_empty() || cells.any(|cell| !matches!(cell.as_str(), "" | "-"))
+        };
+        let keep: Vec<bool> = (0..self.head.len()).map(says).collect();
+        let kept = |cells: &mut Vec<String>| {
+            let mut keep = keep.iter().copied();
+            cells.retain(|_| keep.next().unwrap_or(true));
+        };
+        kept(&mut self.head);
+        self.rows.iter_mut().for_each(kept);
+    }
+
     /// Adds a line.
     pub fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
@@ -115,9 +130,21 @@ impl Page {
         environment.add_template("report.html", include_str!("report.html")).map_err(failed)?;
         let template = environment.get_template("report.html").map_err(failed)?;
         let mut page = self.clone();
-        page.sections.iter_mut().for_each(|section| section.table.align());
+        for section in &mut page.sections {
+            section.table.drop_empty();
+            section.table.align();
+            section.svg = named(&section.svg, &section.title);
+        }
         template.render(minijinja::value::Serde(&page)).map_err(failed)
     }
+}
+
+/// A chart that says what it is to a reader that does not see it.
+fn named(svg: &str, title: &str) -> String {
+    let Some((before, after)) = svg.split_once("<svg ") else { return svg.into() };
+    let Some((attributes, drawing)) = after.split_once('>') else { return svg.into() };
+    let title = title.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    format!("{before}<svg role=\"img\" {attributes}>\n<title>{title}</title>{drawing}")
 }
 
 #[cfg(test)]
@@ -149,5 +176,17 @@ mod tests {
         assert_eq!(html.matches("<svg").count(), 2);
         assert!(!html.contains("http://") || html.contains("http://www.w3.org/2000/svg"));
         assert!(!html.contains("https://") && !html.contains("src="));
+        assert_eq!(html.matches("<svg role=\"img\"").count(), 2);
+        assert_eq!(html.matches("<title>").count(), 3, "of the page and of each chart");
+    }
+
+    #[test]
+    fn a_column_that_says_nothing_is_left_out() {
+        let mut table = Table::new(&["feature", "p-value", "score"]);
+        table.push(["a", "-", "1"].map(String::from).to_vec());
+        table.push(["b", "-", "-"].map(String::from).to_vec());
+        table.drop_empty();
+        assert_eq!(table.head, ["feature", "score"]);
+        assert_eq!(table.rows, [["a", "1"], ["b", "-"]]);
     }
 }
