@@ -77,7 +77,7 @@ pub struct Seen {
     pub rows: bool,
     /// The scan, from 0.
     pub scan: u32,
-    /// Scans at most.
+    /// Scans at most; 0 where there are as many as it takes.
     pub scans: u32,
     /// Features of all scans, or rows, that have arrived.
     pub arrived: u64,
@@ -96,7 +96,8 @@ impl Seen {
     #[must_use]
     pub fn of(progress: &Progress) -> Self {
         let Progress { scan, scans, arrived, features, status } = *progress;
-        let total = features.map(|features| features * u64::from(scans));
+        let known = features.filter(|_| scans > 0);
+        let total = known.map(|features| features * u64::from(scans));
         Self { rows: false, scan, scans, arrived, total, features, used: 0, status }
     }
 

@@ -18,6 +18,17 @@ pub(crate) fn identity(
     method: &BTreeMap<String, String>,
     more: &str,
 ) -> Identity {
+    let mut settings = settings(asked, method);
+    if !asked.always.is_empty() {
+        let always: BTreeSet<&str> = asked.always.iter().map(String::as_str).collect();
+        let _ = write!(settings, " always={}", always.into_iter().collect::<Vec<_>>().join(","));
+    }
+    settings += more;
+    Identity { version: env!("CARGO_PKG_VERSION").into(), data, problem, settings }
+}
+
+/// What a digit depends on beside the data, the problem and the pinned features.
+pub(crate) fn settings(asked: &Asked<'_>, method: &BTreeMap<String, String>) -> String {
     let (request, spec) = (asked.request, &asked.spec);
     let mut settings = format!("method={} seed={}", asked.method.name, spec.seed);
     let mut add = |name: &str, value: &dyn std::fmt::Display| {
@@ -26,13 +37,9 @@ pub(crate) fn identity(
     for (name, value) in method {
         add(name, value);
     }
-    add("missing", &request.method.missing());
+    add("missing", &request.missing());
     if let Some(memory) = request.run.memory {
         add("memory", &memory);
-    }
-    if !asked.always.is_empty() {
-        let always: BTreeSet<&str> = asked.always.iter().map(String::as_str).collect();
-        add("always", &always.into_iter().collect::<Vec<_>>().join(","));
     }
     if let (Some(spec), Some(groups)) = (&request.method.groups, &asked.groups) {
         let text = spec.text().map_or("pairs", String::as_str);
@@ -41,8 +48,7 @@ pub(crate) fn identity(
     if let Some(way) = request.input.categorical {
         add("categorical", &format!("{way:?}").to_lowercase());
     }
-    settings += more;
-    Identity { version: env!("CARGO_PKG_VERSION").into(), data, problem, settings }
+    settings
 }
 
 /// The method's settings as they are in force: a default may come from the machine, such as the
@@ -66,10 +72,17 @@ pub(crate) fn of_columns(asked: &Asked<'_>, options: &keepnet::RunOptions) -> St
         Order::Shuffled => "shuffled".to_string(),
         Order::Fixed(list) => format!("{:x}", text_hash(&format!("{list:?}"))),
     };
-    let method = &asked.request.method;
     let (scans, width) = (options.scans, options.width);
-    let min_count = method.min_count.unwrap_or(1);
-    let mut out = format!(" scans={scans} order={order} min-count={min_count} width={width}");
+    format!(" scans={scans} order={order} width={width}{}", limits(asked))
+}
+
+/// Which columns are fit to be offered.
+pub(crate) fn limits(asked: &Asked<'_>) -> String {
+    let method = &asked.request.method;
+    let mut out = format!(" min-count={}", method.min_count.unwrap_or(1));
+    for (name, value) in [("maf", method.maf), ("mac", method.mac.map(|mac| mac as f64))] {
+        let _ = value.map(|value| write!(out, " {name}={value}"));
+    }
     if let Some(share) = method.max_missing {
         let _ = write!(out, " max-missing={share}");
     }
@@ -105,6 +118,18 @@ pub(crate) fn row_problem_hash(problem: &RowProblem) -> u64 {
     text_hash(&format!("{names:?}{classes:?}{target:?}{:?}", problem.task()))
 }
 
+/// A 64-bit hash of which rows of the input count.
+pub(crate) fn rows_hash(rows: &RowMap) -> u64 {
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    hash.rows(rows);
+    hash.0
+}
+
+/// A 64-bit hash of the values that a problem has, wherever their rows stand in the input.
+pub(crate) fn values_hash(problem: &Problem) -> u64 {
+    problem_hash(&Problem { rows: RowMap::All(problem.n()), ..problem.clone() })
+}
+
 /// A 64-bit hash of everything that a problem says of its rows: FNV-1a over the bits.
 pub(crate) fn problem_hash(problem: &Problem) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
@@ -123,17 +148,19 @@ pub(crate) fn problem_hash(problem: &Problem) -> u64 {
         hash.bytes(covariate.name.as_bytes());
         hash.numbers(&covariate.values);
     }
-    hash.bytes(&(problem.rows.input() as u64).to_le_bytes());
-    if let RowMap::Some { take, .. } = &problem.rows {
-        take.iter().for_each(|row| hash.bytes(&row.to_le_bytes()));
-    }
+    hash.rows(&problem.rows);
     hash.0
 }
 
 /// A 64-bit hash of text.
 pub(crate) fn text_hash(text: &str) -> u64 {
+    bytes_hash(text.as_bytes())
+}
+
+/// A 64-bit hash of bytes.
+pub(crate) fn bytes_hash(bytes: &[u8]) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    hash.bytes(text.as_bytes());
+    hash.bytes(bytes);
     hash.0
 }
 
@@ -143,6 +170,13 @@ impl Fnv {
     fn bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn rows(&mut self, rows: &RowMap) {
+        self.bytes(&(rows.input() as u64).to_le_bytes());
+        if let RowMap::Some { take, .. } = rows {
+            take.iter().for_each(|row| self.bytes(&row.to_le_bytes()));
         }
     }
 

@@ -1,21 +1,24 @@
 //! The files of a request, opened and joined: the only calls of `keepnet-io`'s front.
 
 use keepnet::run::RowMissing;
-use keepnet::{FeatureSource, Problem, Result, RowProblem};
+use keepnet::{Error, FeatureSource, Result, RowProblem};
 use keepnet_io::{
-    ColumnInfo, ColumnKind, Joined, OpenOptions, ProblemSpec, RowStream, TableSource, open_rows,
+    ColumnInfo, ColumnKind, InputSource, Joined, OpenOptions, ProblemSpec, RowStream, TaskReason,
+    open_rows,
 };
 
-use crate::request::Asked;
+use crate::lanes::Whole;
+use crate::request::{Asked, Request, Scans, Size};
 use crate::result::Rows;
+use crate::state::Days;
 use crate::watch::Clock;
 
 /// Files opened and joined to the target, column by column.
 pub(crate) struct Columns {
-    pub(crate) source: TableSource,
-    pub(crate) problem: Problem,
+    pub(crate) source: InputSource,
+    pub(crate) whole: Whole,
     pub(crate) rows: Rows,
-    pub(crate) task_reason: String,
+    pub(crate) task_reason: TaskReason,
     pub(crate) notes: Vec<String>,
     pub(crate) files: Vec<String>,
     /// How many columns there are of each type.
@@ -25,20 +28,67 @@ pub(crate) struct Columns {
 }
 
 /// Opens the files of a method on features.
-pub(crate) fn columns(asked: &Asked<'_>, clock: &Clock) -> Result<Columns> {
+pub(crate) fn columns(asked: &Asked<'_>, clock: &Clock, stream: Option<&Days>) -> Result<Columns> {
     let options = OpenOptions { check: clock.check(), ..asked.open.clone() };
-    let mut dataset = keepnet_io::open(&asked.request.input.inputs, &options)?;
-    let joined = keepnet_io::build_problem(&mut dataset, &asked.problem, &options)?;
+    let inputs = &asked.request.input.inputs;
+    let (mut dataset, features) = match keepnet_io::open_features(inputs, &options)? {
+        Some((dataset, features)) => (dataset, Some(features)),
+        None => (keepnet_io::open(inputs, &options)?, None),
+    };
+    let teller = asked.groups.as_ref().and_then(keepnet::Groups::teller);
+    if teller.is_some() && features.is_none() {
+        return Err(Error::param("groups", "stream", "--format arrow-columns with it"));
+    }
+    // What is learnt from rows is learnt by each lane from its own; a stream over days has one
+    // lane, and knows its rows by their weights.
+    let later = asked.problem.balanced && stream.is_none();
+    let balanced = asked.problem.balanced && !later;
+    let spec = ProblemSpec { balanced, ..asked.problem.clone() };
+    let joined = keepnet_io::build_problem(&mut dataset, &spec, &options)?;
     let (files, bytes) = (dataset.files().to_vec(), dataset.bytes());
     let kinds = kinds(dataset.columns());
-    dataset.knows(&asked.always, &joined.not_features)?;
-    let source = dataset.source(&joined.not_features)?;
+    // Those of earlier days need not be in today's files.
+    let mut always = asked.always.clone();
+    for name in stream.into_iter().flat_map(Days::always) {
+        always.remove(name);
+    }
+    let source = match features {
+        // Which features come is known at the end.
+        Some(mut features) => {
+            teller.map_or(Ok(()), |groups| features.tell(groups))?;
+            once(asked.request)?;
+            InputSource::Stream(Box::new(features))
+        }
+        None => {
+            dataset.knows(&always, &joined.not_features)?;
+            InputSource::Table(dataset.source(&joined.not_features)?)
+        }
+    };
     let bytes = source.scan_bytes().unwrap_or(bytes);
     let Joined { problem, matched_by, input, used, masked_target, unmatched, .. } = joined;
     let (masked_target, unmatched) = (Some(masked_target), Some(unmatched));
     let rows = Rows { input, used, matched_by, masked_target, unmatched };
     let (task_reason, notes) = (joined.task_reason, joined.notes);
-    Ok(Columns { source, problem, rows, task_reason, notes, files, kinds, bytes })
+    let whole = Whole { problem: problem.into(), balanced: later };
+    Ok(Columns { source, whole, rows, task_reason, notes, files, kinds, bytes })
+}
+
+/// Refuses what needs features that can be read again.
+fn once(request: &Request) -> Result<()> {
+    let given = [
+        ("scans", request.run.scans.is_some_and(|scans| scans != Scans::Number(1))),
+        ("checkpoint", request.run.checkpoint.is_some()),
+        ("reduced", request.output.reduced.is_some()),
+        ("k", request.method.k.as_ref().is_some_and(Size::chosen)),
+    ];
+    // What goes beyond one selection reads the columns of its features once more.
+    match given.into_iter().chain(request.trust.given()).find(|(_, given)| *given) {
+        Some((name, _)) => {
+            let want = "no such flag with arrow-columns, whose features come once";
+            Err(Error::param(name, "given", want))
+        }
+        None => Ok(()),
+    }
 }
 
 fn kinds(columns: &[ColumnInfo]) -> String {

@@ -7,13 +7,17 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`request`] | what the user asked, typed; the flags of the command line and the JSON of Python |
+//! | [`lanes`] | what works around a method by several lanes of one read |
 //! | [`plan`] | memory, decided before the run |
 //! | [`watch`] | the observer of every run |
 //! | [`checkpoint`], [`lock`] | the saved state of a run, and who may use it |
+//! | `state`, `today` | a stream that goes on over days |
 //! | [`runner`], [`share`] | where a run takes place: in this process, or over ranks |
+//! | [`shard`] | one part of a run over a cluster, and the driver of its parts |
 //! | [`host`] | the program around a run |
 //! | [`result`] | the result as JSON, as CSV and as a short table |
 //! | [`outputs`] | files that appear whole or not at all |
+//! | [`apply`], [`model`] | a result on other data: its columns, its predictions |
 //! | [`averages`] | running averages without the data |
 //! | [`wording`] | arguments in texts as flags |
 //! | `terminal` | what programs on a terminal share (feature `terminal`) |
@@ -29,7 +33,7 @@
 //! let request = Request {
 //!     input: InputRequest { inputs: vec![path.display().to_string()], ..Default::default() },
 //!     problem: ProblemRequest { target: Some("y".into()), ..Default::default() },
-//!     method: MethodRequest { k: Some(1), ..Default::default() },
+//!     method: MethodRequest { k: Some(1.into()), ..Default::default() },
 //!     ..Default::default()
 //! };
 //! let Done::Selected(outcomes) = select(&request, &Here, &mut Silent)? else { unreachable!() };
@@ -39,13 +43,16 @@
 //! # }
 //! ```
 
+pub mod apply;
 pub mod averages;
 pub mod checkpoint;
 pub mod columns;
 pub mod host;
 mod identity;
 mod input;
+pub mod lanes;
 pub mod lock;
+pub mod model;
 mod order;
 pub mod outputs;
 pub mod plan;
@@ -55,11 +62,14 @@ pub mod result;
 pub mod rows;
 pub mod runner;
 mod select;
+pub mod shard;
 pub mod share;
+mod state;
 pub mod system;
 #[cfg(feature = "terminal")]
 pub mod terminal;
 pub mod text;
+mod today;
 pub mod watch;
 pub mod wording;
 

@@ -24,7 +24,7 @@ impl Lock {
     /// lock: no checkpoint, a device, or a file system without locks.
     pub fn take(checkpoint: Option<&Path>) -> Result<Option<Self>> {
         let Some(checkpoint) = checkpoint else { return Ok(None) };
-        if checkpoint.exists() && !checkpoint.is_file() {
+        if atomic::is_device(checkpoint) {
             return Ok(None);
         }
         let path = atomic::hidden_beside(checkpoint, ".lock");

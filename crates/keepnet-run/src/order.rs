@@ -45,7 +45,7 @@ fn by_name(path: &str, lines: &[String], source: &mut dyn FeatureSource) -> Resu
     while source.next_block(&mut block)? {
         // The levels of a text column are features of their own, each with its place.
         for column in block.columns() {
-            places.insert(column.name.clone(), place);
+            places.insert(column.name.to_string(), place);
             place += 1;
         }
         block.reset(128);

@@ -58,17 +58,18 @@ impl Plan {
         Self { limit, column, width, resident, block, kept: 0, each: 0, features: known }
     }
 
-    /// What is left for the method.
-    pub fn budget(&self) -> Result<Budget> {
+    /// What is left for the method in one of `lanes` lanes: each may hold as much as the others.
+    pub fn budget(&self, lanes: usize) -> Result<Budget> {
         let Some(limit) = self.limit else { return Ok(Budget::unlimited()) };
         match limit.checked_sub(self.resident + self.block) {
-            Some(left) => Ok(Budget::bytes(left)),
+            Some(left) => Ok(Budget::bytes(left / lanes.max(1) as u64)),
             None => Err(self.refusal(limit)),
         }
     }
 
-    /// Adds what a method just made says it will hold, and `pinned` features beside it; an error
-    /// where the whole does not fit. `batch` is a method that holds every column.
+    /// Adds what a method just made for a lane says it will hold, and `pinned` features beside it;
+    /// an error where the whole does not fit. `batch` is a method that holds every column. Columns
+    /// that lanes share are counted by each: which these are is known only at the end.
     pub fn add(
         &mut self,
         selector: &dyn ColumnSelector,
@@ -79,7 +80,8 @@ impl Plan {
         let memory = selector.memory(self.column, self.features);
         // A pinned feature is held as a column and as a direction; see the engine's `pins.rs`.
         let pins = (pinned as u64).saturating_mul(self.column + 8 * problem.n() as u64);
-        (self.kept, self.each) = (memory.bytes.saturating_add(pins), memory.each);
+        self.kept = self.kept.saturating_add(memory.bytes.saturating_add(pins));
+        self.each = self.each.saturating_add(memory.each);
         match (self.limit, self.features) {
             (Some(limit), Some(features)) if self.need() > limit && batch => Err(Error::Budget {
                 what: format!("holding all {features} columns, as this method must,"),
@@ -170,6 +172,6 @@ mod tests {
         assert_eq!(Plan::new(Some(800_000), &source).width, 25);
         let none = Plan::new(Some(1000), &source);
         assert_eq!(none.width, 1);
-        assert!(none.budget().unwrap_err().to_string().contains("raise --memory"));
+        assert!(none.budget(1).unwrap_err().to_string().contains("raise --memory"));
     }
 }

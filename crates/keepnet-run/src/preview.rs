@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use keepnet::selection::Value;
 use keepnet::{Bytes, FeatureSource, RowProblem, SampleSource, Task};
-use keepnet_io::RowStream;
+use keepnet_io::{RowStream, TaskReason};
 
 use crate::input::Columns;
 use crate::plan::Plan;
@@ -14,6 +14,15 @@ use crate::text::visible;
 /// What a run would do, a line each, with its name.
 #[derive(Clone, Debug)]
 pub struct Preview(Vec<(&'static str, String)>);
+
+impl Preview {
+    /// Adds what the lanes of the run are for.
+    pub(crate) fn lanes(&mut self, purposes: impl Iterator<Item = String>) {
+        let lines: Vec<_> = purposes.map(|purpose| ("lanes", purpose)).collect();
+        let at = self.0.iter().position(|(name, _)| *name == "memory").unwrap_or(self.0.len());
+        self.0.splice(at..at, lines);
+    }
+}
 
 impl std::fmt::Display for Preview {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -25,7 +34,7 @@ impl std::fmt::Display for Preview {
     }
 }
 
-fn task(task: Task, classes: &[String], reason: &str) -> String {
+fn task(task: Task, classes: &[String], reason: TaskReason) -> String {
     match task {
         Task::Regression => format!("regression ({reason})"),
         Task::Classification => {
@@ -46,7 +55,7 @@ pub(crate) fn columns(
     params: &[(&'static str, Value)],
     scans: u32,
 ) -> Preview {
-    let (rows, target) = (&opened.rows, &opened.problem.target);
+    let (rows, target) = (&opened.rows, &opened.whole.problem.target);
     let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let features = opened.source.features().map_or("unknown".into(), |n| n.to_string());
     let masked = rows.masked_target.unwrap_or(0);
@@ -70,17 +79,33 @@ pub(crate) fn columns(
         Bytes(plan.kept),
         limit(plan.limit)
     );
+    let scans = match scans {
+        0 => "each scan, and as many scans as it takes".into(),
+        scans => format!("each of {scans} scans"),
+    };
     let classes = target.classes().unwrap_or_default();
     let mut lines = vec![
         ("files", opened.files.join(", ")),
         ("columns", opened.kinds.clone()),
         ("features", features),
         ("rows", rows),
-        ("task", task(target.task(), classes, &opened.task_reason)),
+        ("task", task(target.task(), classes, opened.task_reason)),
         ("method", format!("{} {}", asked.method.name, params.join(" "))),
         ("memory", memory),
-        ("read", format!("{} in each of {scans} scans", Bytes(opened.bytes))),
+        (
+            "read",
+            match opened.source.comes_once() {
+                true => "the stream, once".into(),
+                false => format!("{} in {scans}", Bytes(opened.bytes)),
+            },
+        ),
     ];
+    if asked.request.input.genotypes() {
+        lines.push((
+            "missing",
+            format!("{}, the default for genotypes is mean", asked.request.missing()),
+        ));
+    }
     lines.extend(opened.notes.iter().map(|note| ("note", note.clone())));
     Preview(lines)
 }

@@ -88,7 +88,7 @@ pub(crate) fn select(
     let (context, times) = (job.context(&notes, &command), (report.read, report.learn));
     let found = (rows, &report.filter);
     let outcome = Outcome {
-        task_reason: source.task_reason().to_string(),
+        task_reason: Some(source.task_reason()),
         sources: source.files().map(String::from).collect(),
         complete: report.complete,
         ..Outcome::samples(&context, selection, &problem, found, times)

@@ -6,7 +6,7 @@ use keepnet::run::RowReport;
 use keepnet::{
     Budget, ColumnSelector, Driver, Groups, Lane, Problem, Result, RunOptions, RunReport,
 };
-use keepnet_io::TableSource;
+use keepnet_io::InputSource;
 
 use crate::request::Request;
 use crate::watch::Watch;
@@ -14,7 +14,7 @@ use crate::watch::Watch;
 /// A selection that is ready to run.
 pub struct Job<'a, 'h> {
     /// The features.
-    pub source: &'a mut TableSource,
+    pub source: &'a mut InputSource,
     /// Problem, policy and method of each lane; one read feeds them all.
     pub lanes: Vec<Lane>,
     /// Scans and order.

@@ -11,7 +11,7 @@ use crate::outputs::atomic::{self, Pending};
 use crate::outputs::{self, phase};
 use crate::preview::Preview;
 use crate::request::{Asked, Request, Way, extension};
-use crate::result::{Context, Outcome, csv};
+use crate::result::{Context, Outcome, csv, score};
 use crate::runner::Runner;
 use crate::watch::{Clock, Watch};
 use crate::{columns, rows};
@@ -119,6 +119,7 @@ impl Selecting<'_> {
 pub(crate) fn write(path: &std::path::Path, outcome: &Outcome) -> Result<Pending> {
     let text = match extension(path).as_str() {
         "csv" => csv::csv(outcome)?,
+        "score" => score::score(outcome)?,
         _ => outcome.json()?,
     };
     Pending::whole(path, &text)

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::checkpoint::Checkpoint;
 use crate::host::{Host, Seen};
-use crate::outputs::decisions::Decisions;
+use crate::outputs::decisions::{Decisions, Held};
 
 /// The least time that files have to open, so that a short `--time` still ends with a result.
 const LEAST: Duration = Duration::from_secs(1);
@@ -68,6 +68,8 @@ pub struct Watch<'h> {
     pub checkpoint: Option<Checkpoint>,
     /// Where decisions go.
     pub decisions: Option<Decisions>,
+    /// Names of what is held.
+    pub held: Held,
     /// Rows of the stream, where known.
     pub rows: Option<u64>,
     /// Why the run ended early.
@@ -80,8 +82,8 @@ impl<'h> Watch<'h> {
     /// An observer that only shows progress.
     pub fn new(host: &'h mut dyn Host, clock: Clock) -> Self {
         let (checkpoint, decisions, rows, stopped) = (None, None, None, None);
-        let before = BTreeSet::new();
-        Self { host, checkpoint, decisions, rows, stopped, clock, before }
+        let (held, before) = (Held::default(), BTreeSet::new());
+        Self { host, checkpoint, decisions, held, rows, stopped, clock, before }
     }
 
     /// Whether the run goes on, and whether its state is due.
@@ -117,7 +119,8 @@ impl Observer for Watch<'_> {
     }
 
     fn decision(&mut self, decision: &Decision<'_>) -> Result<()> {
-        self.decisions.as_mut().map_or(Ok(()), |decisions| decisions.record(decision))
+        let evicted = self.held.take(decision);
+        self.decisions.as_mut().map_or(Ok(()), |decisions| decisions.record(decision, &evicted))
     }
 }
 

@@ -5,9 +5,26 @@
 use keepnet::registry;
 
 /// Arguments that have a flag of their own; other settings are written with `--set`.
-const FLAGS: [&str; 13] = [
-    "always", "covar", "groups", "loss", "measure", "memory", "method", "missing", "on-full",
-    "order", "scans", "task", "threads",
+const FLAGS: [&str; 19] = [
+    "always",
+    "choose",
+    "covar",
+    "folds",
+    "groups",
+    "holdout",
+    "inference",
+    "level",
+    "loss",
+    "measure",
+    "memory",
+    "method",
+    "missing",
+    "on-full",
+    "order",
+    "scans",
+    "task",
+    "stability",
+    "threads",
 ];
 
 /// A text of the engine with its arguments as flags; other words in backquotes stay.

@@ -47,6 +47,12 @@ fn resolved(path: &Path) -> PathBuf {
     real.zip(place.file_name()).map_or(place.clone(), |(real, name)| real.join(name))
 }
 
+/// Whether a path leads to something that is no regular file: a pipe, /dev/null. Asked in one call,
+/// as another run may remove the file between two.
+pub fn is_device(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| !found.is_file())
+}
+
 /// A hidden file beside the one that a path leads to.
 pub fn hidden_beside(path: &Path, suffix: &str) -> PathBuf {
     let place = resolved(path);
@@ -72,7 +78,7 @@ impl Pending {
         if place.is_symlink() {
             return Err(failed(&path, std::io::Error::other("its links lead round in a circle")));
         }
-        if place.exists() && !place.is_file() {
+        if is_device(&place) {
             let file = File::options().write(true).open(&place).map_err(|e| failed(&path, e))?;
             return Ok(Self { file, temporary: None, path, place });
         }
@@ -94,6 +100,14 @@ impl Pending {
     pub fn writer(&self) -> Result<BufWriter<File>> {
         let file = self.file.try_clone().map_err(|error| failed(&self.path, error))?;
         Ok(BufWriter::with_capacity(1 << 18, file))
+    }
+
+    /// The bytes that were written, once all of them are.
+    pub fn read_back(&self) -> Result<Vec<u8>> {
+        match &self.temporary {
+            Some(path) => std::fs::read(path).map_err(|error| failed(&self.path, error)),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Adds the path to an error of writing.

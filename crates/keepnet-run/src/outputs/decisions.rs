@@ -13,8 +13,33 @@ use super::atomic::Pending;
 pub struct Decisions {
     pending: Pending,
     sink: EventSink,
-    // Names of what is held, for the events of those that are driven out.
-    held: HashMap<FeatureId, String>,
+}
+
+/// Names of what is held, for the events of those that are driven out.
+#[derive(Default)]
+pub struct Held(HashMap<FeatureId, String>);
+
+impl Held {
+    /// With what is held from before.
+    #[must_use]
+    pub fn new(names: HashMap<FeatureId, String>) -> Self {
+        Self(names)
+    }
+
+    /// The names.
+    #[must_use]
+    pub fn names(&self) -> &HashMap<FeatureId, String> {
+        &self.0
+    }
+
+    /// Takes in a decision; the features that it drove out, with their names.
+    pub fn take(&mut self, decision: &Decision<'_>) -> Vec<(FeatureId, String)> {
+        if matches!(decision.outcome.verdict, Verdict::Kept | Verdict::Reserved) {
+            self.0.insert(decision.id, decision.name.text().into_owned());
+        }
+        let evicted = decision.outcome.evicted.iter();
+        evicted.map(|id| (*id, self.0.remove(id).unwrap_or_default())).collect()
+    }
 }
 
 impl Decisions {
@@ -24,11 +49,26 @@ impl Decisions {
         let out = Box::new(pending.writer()?);
         let parquet = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet"));
         let sink = if parquet { EventSink::parquet(out) } else { EventSink::csv(out) };
-        Ok(Self { sink: sink.map_err(|e| pending.failed(e))?, pending, held: HashMap::new() })
+        Ok(Self { sink: sink.map_err(|e| pending.failed(e))?, pending })
+    }
+
+    /// Starts a file with the events of `earlier`, another such file; CSV.
+    pub fn going_on(path: &Path, earlier: &[u8]) -> Result<Self> {
+        let pending = Pending::new(path)?;
+        let sink = EventSink::csv_after(Box::new(pending.writer()?), earlier);
+        Ok(Self { sink: sink.map_err(|e| pending.failed(e))?, pending })
     }
 
     /// Adds what became of one feature and of those that it drove out.
-    pub fn record(&mut self, decision: &Decision<'_>) -> Result<()> {
+    /// Lanes beside the first only serve to judge it.
+    pub fn record(
+        &mut self,
+        decision: &Decision<'_>,
+        evicted: &[(FeatureId, String)],
+    ) -> Result<()> {
+        if decision.lane > 0 {
+            return Ok(());
+        }
         let outcome = decision.outcome;
         let (event, reason, by) = match outcome.verdict {
             Verdict::Kept => ("kept", None, None),
@@ -44,18 +84,14 @@ impl Decisions {
         };
         let scan = decision.scan + 1;
         let (marginal, score) = (outcome.marginal, outcome.score);
-        let (index, name) = (decision.id.index, decision.name);
+        let (index, name) = (decision.id.index, &*decision.name.text());
         let row = Event { scan, index, name, event, reason, by, marginal, score };
         self.sink.write(&row).map_err(|error| self.pending.failed(error))?;
-        if event == "kept" || event == "reserved" {
-            self.held.insert(decision.id, name.to_string());
-        }
-        for gone in &outcome.evicted {
-            let name = self.held.remove(gone).unwrap_or_default();
+        for (gone, name) in evicted {
             let row = Event {
                 scan,
                 index: gone.index,
-                name: &name,
+                name,
                 event: "evicted",
                 reason: None,
                 by: Some(index),

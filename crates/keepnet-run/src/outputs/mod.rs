@@ -17,6 +17,9 @@ use crate::lock::Lock;
 use crate::request::{GroupSpec, InputRequest, OrderSpec, Request};
 use inputs::Inputs;
 
+/// Where an error of standard output is told from one of a file.
+pub const STDOUT: &str = "cannot write to standard output";
+
 /// An output by its flag.
 pub type Output<'a> = (&'static str, &'a Path);
 
@@ -68,7 +71,8 @@ pub fn ready_for(request: &Request) -> Result<Option<Lock>> {
         ("decisions", &out.decisions),
         ("averages", &out.averages),
         ("checkpoint", checkpoint),
+        ("state", &request.run.state),
     ]);
     ready(&outputs, &inputs)?;
-    Lock::take(checkpoint.as_deref())
+    Lock::take(checkpoint.as_deref().or(request.run.state.as_deref()))
 }

@@ -12,7 +12,7 @@ use keepnet::data::check_block;
 use keepnet::selection::Selection;
 use keepnet::{
     CheckPolicy, Column, ColumnBlock, ColumnData, Error, FeatureId, FeatureSource, NumbersRef,
-    Problem, Result, Target,
+    Problem, Result, Target, WholeRef,
 };
 use keepnet_io::Format;
 use keepnet_io::sink::{self, Cells, Columns, Field, FieldKind};
@@ -102,6 +102,11 @@ pub fn kind(cells: &Cells) -> FieldKind {
     match cells {
         Cells::Text(_) => FieldKind::Text,
         Cells::Numbers(data) => match data.view() {
+            Column::Whole(WholeRef::I32(v))
+                if v.iter().any(|v| f64::from(*v as f32) != f64::from(*v)) =>
+            {
+                FieldKind::F64
+            }
             Column::F64(_) | Column::Sparse { value: NumbersRef::F64(_), .. } => FieldKind::F64,
             Column::Codes { levels, .. }
                 if levels.iter().any(|level| f64::from(*level as f32) != *level) =>

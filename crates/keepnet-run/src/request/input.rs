@@ -1,5 +1,6 @@
 //! Which files are read, and how.
 
+use keepnet::Result;
 use keepnet_io::{Categorical, Format, OpenOptions, Stack};
 use serde::Deserialize;
 
@@ -13,7 +14,7 @@ pub struct InputRequest {
     /// Files, globs, or - for standard input with --format
     #[cfg_attr(feature = "terminal", arg(required = true, value_name = "INPUT"))]
     pub inputs: Vec<String>,
-    /// Format of every file: parquet, arrow, csv, tsv, npy, svm or jsonl [default: the extension]
+    /// Format of every file: parquet, arrow, csv, tsv, npy, svm, jsonl, bed, table, or arrow-columns with a feature a row [default: the extension]
     #[serde(deserialize_with = "text::optional")]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "NAME", value_parser = text::read::<Format>))]
     pub format: Option<Format>,
@@ -21,12 +22,15 @@ pub struct InputRequest {
     #[serde(deserialize_with = "text::optional")]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "WAY", value_parser = text::read::<Stack>))]
     pub stack: Option<Stack>,
-    /// Only these columns are features: names, globs or @FILE [default: all] [example: 'gene_*']
+    /// Only these columns are features: names, globs or @FILE, also a result [default: all] [example: 'gene_*']
     #[cfg_attr(feature = "terminal", arg(long, value_name = "NAMES", value_parser = text::read::<Names>))]
     pub columns: Vec<Names>,
-    /// These columns are no features: names, globs or @FILE [default: none] [example: 'id,date_*']
+    /// These columns are no features: names, globs or @FILE, also a result [default: none] [example: 'id,date_*']
     #[cfg_attr(feature = "terminal", arg(long, value_name = "NAMES", value_parser = text::read::<Names>))]
     pub exclude: Vec<Names>,
+    /// Only variants of these chromosomes: a list, with ranges of numbers; for bed [default: all] [example: 1-22]
+    #[cfg_attr(feature = "terminal", arg(long, value_name = "LIST", value_parser = text::read::<Names>))]
+    pub chr: Vec<Names>,
     /// Text columns: refuse, skip, codes or onehot [default: refuse]
     #[serde(deserialize_with = "text::optional")]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "WAY", value_parser = text::read::<Categorical>))]
@@ -44,14 +48,20 @@ pub struct InputRequest {
 }
 
 impl InputRequest {
-    /// The same for the reader; `memory` is the limit of the whole run.
+    /// Whether the input is of genotypes.
     #[must_use]
-    pub fn options(&self, memory: Option<u64>) -> OpenOptions {
-        OpenOptions {
+    pub fn genotypes(&self) -> bool {
+        keepnet_io::has_genotypes(&self.inputs, self.format)
+    }
+
+    /// The same for the reader; `memory` is the limit of the whole run.
+    pub fn options(&self, memory: Option<u64>) -> Result<OpenOptions> {
+        Ok(OpenOptions {
             format: self.format,
             stack: self.stack,
-            columns: text::list(&self.columns),
-            exclude: text::list(&self.exclude),
+            columns: text::columns(&self.columns)?,
+            exclude: text::columns(&self.exclude)?,
+            chromosomes: text::list(&self.chr),
             categorical: self.categorical.unwrap_or_default(),
             key: text::list(&self.key),
             // A quarter for transposing, of which the reader gives the table half; the rest is
@@ -63,6 +73,6 @@ impl InputRequest {
                 false => keepnet_io::Reading::Mapped,
             },
             ..OpenOptions::default()
-        }
+        })
     }
 }

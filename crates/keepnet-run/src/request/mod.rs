@@ -3,23 +3,32 @@
 //! Each group is one struct: its fields are the flags of the command line (feature `terminal`),
 //! the JSON that Python sends, and what a caller in Rust fills in. A new flag is a new field here.
 
+mod apply;
 mod asked;
 mod input;
 mod method;
 mod output;
 mod problem;
 mod run;
+mod size;
 pub mod text;
+mod trust;
 
+pub use apply::ApplyRequest;
 pub use asked::{Asked, Way};
 pub use input::InputRequest;
 pub use method::{GroupSpec, MethodRequest};
 pub use output::{OutputRequest, ProgressKind, extension, need_extension};
 pub use problem::{Balanced, ProblemRequest, TaskChoice};
-pub use run::{Every, OrderSpec, RunRequest, Time};
+pub use run::{Every, OrderSpec, RunRequest, Scans, Time};
+pub use size::Size;
+pub use trust::{Choose, InferenceKind, Inferring, Pairs, TrustRequest};
 
-use keepnet::{Error, Result};
+use keepnet::{CheckPolicy, Error, Result};
 use serde::Deserialize;
+
+/// The level of inference unless another is asked for.
+const LEVEL: f64 = 0.05;
 
 /// A selection, as the user asks for it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -35,6 +44,9 @@ pub struct Request {
     /// Which method, and its settings.
     #[cfg_attr(feature = "terminal", command(flatten))]
     pub method: MethodRequest,
+    /// How far it can be trusted.
+    #[cfg_attr(feature = "terminal", command(flatten))]
+    pub trust: TrustRequest,
     /// How to run.
     #[cfg_attr(feature = "terminal", command(flatten))]
     pub run: RunRequest,
@@ -47,12 +59,32 @@ pub struct Request {
 }
 
 impl Request {
+    /// The level of inference.
+    #[must_use]
+    pub fn level(&self) -> f64 {
+        self.method.level.unwrap_or(LEVEL)
+    }
+
     /// Reads a request from JSON; a field that there is not is an error.
     pub fn from_json(json: &str) -> Result<Self> {
         // By way of a value, so that an error of ours has no line and column after it.
         serde_json::from_str::<serde_json::Value>(json)
             .and_then(serde_json::from_value)
             .map_err(|error| Error::Data(error.to_string()))
+    }
+
+    /// What becomes of missing values, by name: as asked, the mean for genotypes, else an error.
+    #[must_use]
+    pub fn missing(&self) -> &str {
+        match &self.method.missing {
+            None if self.input.genotypes() => "mean",
+            _ => self.method.missing(),
+        }
+    }
+
+    /// Which columns are fit to be offered.
+    pub fn policy(&self) -> Result<CheckPolicy> {
+        self.method.policy(self.missing())
     }
 }
 

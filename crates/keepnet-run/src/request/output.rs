@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use keepnet::{Error, Result};
+use keepnet_io::Format;
 use serde::Deserialize;
+
+use crate::outputs::atomic;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -68,8 +71,11 @@ impl OutputRequest {
 
     /// Extensions that say nothing are found before the run.
     pub fn check(&self) -> Result<()> {
+        if self.quiet && self.progress == ProgressKind::Bar {
+            return Err(Error::param("progress", "bar with --quiet", "json, or no --quiet"));
+        }
         if let Some(path) = self.output.as_ref().filter(|_| !self.to_stdout()) {
-            need_extension("output", path, &["json", "csv"], ".json, .csv or -")?;
+            need_extension("output", path, &["json", "csv", "score"], ".json, .csv, .score or -")?;
         }
         if let Some(path) = &self.report {
             need_extension("report", path, &["html", "htm"], ".html")?;
@@ -78,13 +84,19 @@ impl OutputRequest {
             need_extension("decisions", path, &["csv", "parquet"], ".csv or .parquet")?;
         }
         if let Some(path) = &self.reduced {
-            let text = path.to_string_lossy();
-            keepnet_io::Format::from_path(&text)?;
-            if text.ends_with(".gz") || text.ends_with(".zst") {
-                return Err(Error::param("reduced", text, "an extension without .gz or .zst"));
-            }
+            plain_format("reduced", path)?;
         }
         Ok(())
+    }
+}
+
+/// The format that an output's extension stands for; nothing is compressed on the way out.
+pub(super) fn plain_format(name: &'static str, path: &Path) -> Result<Format> {
+    let text = path.to_string_lossy();
+    let format = Format::from_path(&text)?;
+    match text.ends_with(".gz") || text.ends_with(".zst") {
+        true => Err(Error::param(name, text, "an extension without .gz or .zst")),
+        false => Ok(format),
     }
 }
 
@@ -101,7 +113,7 @@ pub fn need_extension(
     known: &[&str],
     want: &'static str,
 ) -> Result<()> {
-    let device = path.exists() && !path.is_file();
+    let device = atomic::is_device(path);
     match device || known.contains(&extension(path).as_str()) {
         true => Ok(()),
         false => Err(Error::param(name, path.display(), want)),

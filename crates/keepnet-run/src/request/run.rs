@@ -13,9 +13,9 @@ use super::text::{self, FromText, duration};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "terminal", derive(clap::Args), command(next_help_heading = "Run"))]
 pub struct RunRequest {
-    /// Times to go through the features [default: the method's own, 2 for most]
-    #[cfg_attr(feature = "terminal", arg(long, value_name = "N"))]
-    pub scans: Option<u32>,
+    /// Times to go through the features, or rest: with os-plus until a scan that tests every feature exactly makes no exchange [default: the method's own, 2 for most]
+    #[cfg_attr(feature = "terminal", arg(long, value_name = "N|rest", value_parser = text::read::<Scans>))]
+    pub scans: Option<Scans>,
     /// Seed of everything random [default: 0]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "N"))]
     #[cfg_attr(feature = "terminal", arg(default_value_t = 0, hide_default_value = true))]
@@ -33,15 +33,62 @@ pub struct RunRequest {
     /// Save the state here now and then; the same command resumes from it [default: none] [example: run.kn]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "FILE"))]
     pub checkpoint: Option<PathBuf>,
+    /// Features only: a stream over days: go on from this state if it is there, offer the columns, save it [default: none] [example: stream.kn]
+    #[cfg_attr(feature = "terminal", arg(long, value_name = "FILE"))]
+    pub state: Option<PathBuf>,
+    /// With --state: columns that came before may come once more, in another scan
+    #[cfg_attr(feature = "terminal", arg(long))]
+    pub again: bool,
     /// Seconds between checkpoints, or blocks as in 10b [default: 30]
     #[serde(deserialize_with = "text::or_default")]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "N", value_parser = text::read::<Every>))]
-    #[cfg_attr(feature = "terminal", arg(default_value = "30", hide = true))]
+    #[cfg_attr(
+        feature = "terminal",
+        arg(default_value = "30", hide = true, requires = "checkpoint")
+    )]
     pub checkpoint_every: Every,
     /// End after this time with the whole current result [default: no limit] [example: 2h]
     #[serde(deserialize_with = "text::optional")]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "TIME", value_parser = text::read::<Time>))]
     pub time: Option<Time>,
+}
+
+/// How often to go through the features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "ScansJson")]
+pub enum Scans {
+    /// So many times.
+    Number(u32),
+    /// Until no exchange is left.
+    Rest,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ScansJson {
+    Number(u32),
+    Text(String),
+}
+
+impl TryFrom<ScansJson> for Scans {
+    type Error = Error;
+
+    fn try_from(json: ScansJson) -> Result<Self> {
+        match json {
+            ScansJson::Number(scans) => Ok(Self::Number(scans)),
+            ScansJson::Text(text) => Self::from_text(&text),
+        }
+    }
+}
+
+impl FromText for Scans {
+    fn from_text(text: &str) -> Result<Self> {
+        match text.parse() {
+            Ok(scans) => Ok(Self::Number(scans)),
+            Err(_) if text == "rest" => Ok(Self::Rest),
+            Err(_) => Err(Error::param("scans", text, "a number of at least 1, or rest")),
+        }
+    }
 }
 
 /// How long a run may take.

@@ -7,6 +7,8 @@ use keepnet::{Error, LossKind, Result, Value};
 use keepnet_io::{Categorical, Format, Stack};
 use serde::{Deserialize, Deserializer, de};
 
+use crate::result::saved;
+
 /// A value that the user writes as text.
 pub trait FromText: Sized {
     /// Reads it; [`Error::Param`] says what is accepted.
@@ -182,13 +184,29 @@ pub fn commas(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(String::from).collect()
 }
 
-/// As [`list`], with the lines of each `@FILE` in its place.
+/// As [`list`], with the lines of each `@FILE` in its place, or the names of its features where it
+/// is a result.
 pub fn names(flags: &[Names]) -> Result<Vec<String>> {
     let mut out = Vec::new();
     for flag in flags {
         match flag.file() {
             None => out.extend(list(std::slice::from_ref(flag))),
-            Some(path) => out.extend(lines(path)?),
+            Some(path) => match saved::listed(path)? {
+                Some(features) => out.extend(features.into_iter().map(|feature| feature.name)),
+                None => out.extend(lines(path)?),
+            },
+        }
+    }
+    Ok(out)
+}
+
+/// As [`list`], with the columns of a result in the place of each `@FILE` that is one.
+pub fn columns(flags: &[Names]) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    for flag in flags {
+        match flag.file().map(saved::listed).transpose()?.flatten() {
+            Some(features) => out.extend(features.into_iter().map(|feature| feature.column)),
+            None => out.extend(list(std::slice::from_ref(flag))),
         }
     }
     Ok(out)

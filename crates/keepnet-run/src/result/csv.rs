@@ -2,6 +2,7 @@
 
 use keepnet::selection::Selected;
 use keepnet::{Error, Result};
+use keepnet_io::Origin;
 
 use super::Outcome;
 
@@ -23,7 +24,11 @@ pub fn csv(outcome: &Outcome) -> Result<Vec<u8>> {
     };
     let outputs = weights.len();
     header.extend(weights);
-    header.extend(["score", "p_value", "mean", "missing"].map(String::from));
+    header.extend(["score", "p_value", "mean", "missing", "column"].map(String::from));
+    if !outcome.variants.is_empty() {
+        header.extend(["chromosome", "position", "a1", "a2"].map(String::from));
+    }
+    header.extend(["log_p", "q_value", "level", "statistic", "test"].map(String::from));
     out.write_record(&header).map_err(failed)?;
     let selection = &outcome.selection;
     for (feature, always) in selection
@@ -54,5 +59,18 @@ fn record(outcome: &Outcome, feature: &Selected, always: bool, outputs: usize) -
     record.push(optional(feature.p_value));
     record.push(feature.mean.to_string());
     record.push(feature.missing.map_or(String::new(), |count| count.to_string()));
+    let origin = outcome.origins.get(&feature.id);
+    record.push(origin.map_or(&*feature.name, Origin::column).to_string());
+    if let Some(v) = outcome.variants.get(&feature.id) {
+        record.extend([v.chromosome.clone(), v.position.to_string(), v.a1.clone(), v.a2.clone()]);
+    } else if !outcome.variants.is_empty() {
+        record.extend([const { String::new() }; 4]);
+    }
+    let tested = feature.tested.as_ref();
+    record.push(optional(tested.map(|t| t.log_p)));
+    record.push(optional(tested.and_then(|t| t.q_value)));
+    record.push(optional(tested.and_then(|t| t.level)));
+    record.push(optional(tested.and_then(|t| t.statistic)));
+    record.push(tested.map_or(String::new(), |t| t.test.to_string()));
     record
 }

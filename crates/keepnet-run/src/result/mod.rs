@@ -4,6 +4,8 @@
 
 pub mod csv;
 mod outcome;
+pub mod saved;
+pub mod score;
 pub mod table;
 mod warnings;
 
@@ -13,9 +15,12 @@ pub use warnings::keeps_all;
 use keepnet::Task;
 use keepnet::registry::Stream;
 use keepnet::run::TracePoint;
-use keepnet::selection::{CovariateCoefficient, Selected, Value};
+use keepnet::selection::{CovariateCoefficient, ErrorControl, Selected, Value};
+use keepnet_io::Origin;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+
+use crate::lanes::{Evidence, Holdout, Inference, Null, PathPoint, Stability};
 
 /// The name of what flows past.
 #[must_use]
@@ -70,9 +75,69 @@ struct Feature<'a> {
     group: Option<String>,
     coefficient: Weights<'a>,
     score: f64,
-    p_value: Option<f64>,
+    p_value: Weights<'a>,
+    log_p: Option<f64>,
+    q_value: Option<f64>,
+    level: Option<f64>,
+    statistic: Option<f64>,
+    test: Option<&'static str>,
     mean: f64,
     missing: Option<u32>,
+    #[serde(flatten)]
+    evidence: Shown<'a>,
+    fill: Option<f64>,
+    origin: Option<&'a Origin>,
+    #[serde(flatten)]
+    variant: Option<Locus<'a>>,
+}
+
+/// Where a variant is, and its alleles; the coefficient is that of a copy of `a1`.
+#[derive(Serialize)]
+struct Locus<'a> {
+    chromosome: &'a str,
+    position: i64,
+    a1: &'a str,
+    a2: &'a str,
+}
+
+/// What the run found of a feature; what was not asked for is left out.
+#[derive(Default, Serialize)]
+struct Shown<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<Weights<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    std_error: Option<Weights<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ci_low: Option<Weights<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ci_high: Option<Weights<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p_adjusted: Option<Weights<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    w: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    e_value: Option<f64>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(evidence: Option<&'a Evidence>, many: bool) -> Self {
+        let Some(evidence) = evidence else { return Self::default() };
+        let some = |values: &'a [f64]| {
+            Some(values).filter(|values| !values.is_empty()).map(|v| Weights::new(v, many))
+        };
+        Self {
+            frequency: evidence.frequency,
+            estimate: some(&evidence.estimate),
+            std_error: some(&evidence.std_error),
+            ci_low: some(&evidence.ci_low),
+            ci_high: some(&evidence.ci_high),
+            p_adjusted: some(&evidence.p_adjusted),
+            w: evidence.w,
+            e_value: evidence.e_value,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -100,17 +165,27 @@ struct Document<'a> {
     complete: bool,
     warnings: &'a [String],
     rows: &'a Rows,
+    missing_policy: &'a str,
+    offset: Option<&'a str>,
     features_seen: u64,
     scans: u32,
     seed: u64,
     selected: Vec<Feature<'a>>,
     score_kind: &'a str,
     p_value_kind: Option<&'a str>,
+    error_control: Option<&'a ErrorControl>,
     always: Vec<Feature<'a>>,
     groups: Option<Vec<Group>>,
     covariates: Vec<Covariate<'a>>,
     intercept: Weights<'a>,
     final_loss: Option<f64>,
+    loss_kind: Option<&'static str>,
+    objective: Option<f64>,
+    path: Option<&'a [PathPoint]>,
+    holdout: Option<&'a Holdout>,
+    stability: Option<&'a Stability>,
+    inference: Option<&'a Inference>,
+    null: Option<&'a Null>,
     substitutions: Option<u64>,
     dropped: &'a Fates,
     metrics: Pairs<'a>,
@@ -122,6 +197,18 @@ impl Outcome {
     /// Whether there is a coefficient a class.
     pub fn many(&self) -> bool {
         self.classes.as_ref().is_some_and(|names| names.len() > 2)
+    }
+
+    /// What the loss is taken over: the rows that the model was fitted on, or each row before it
+    /// was learnt from; `None` where there is no loss.
+    #[must_use]
+    pub fn loss_kind(&self) -> Option<&'static str> {
+        self.selection.loss?;
+        let info = keepnet::registry::find(self.selection.method).ok()?;
+        Some(match info.progressive() {
+            true => "progressive",
+            false => "in-sample",
+        })
     }
 
     /// The file of a feature.
@@ -151,6 +238,8 @@ impl Outcome {
     }
 
     fn feature<'a>(&'a self, feature: &'a Selected) -> Feature<'a> {
+        let evidence = self.found.features.get(&feature.id);
+        let tested = feature.tested.as_ref();
         Feature {
             index: feature.id.index,
             name: &feature.name,
@@ -160,9 +249,26 @@ impl Outcome {
             group: self.group(feature),
             coefficient: Weights::new(&feature.coefficient, self.many()),
             score: feature.score,
-            p_value: feature.p_value,
+            p_value: match evidence.map(|evidence| evidence.p_value.as_slice()) {
+                Some(values @ [_, ..]) => Weights::new(values, self.many()),
+                _ => feature.p_value.map_or(Weights::None, Weights::One),
+            },
+            evidence: Shown::new(evidence, self.many()),
+            log_p: tested.map(|t| t.log_p),
+            q_value: tested.and_then(|t| t.q_value),
+            level: tested.and_then(|t| t.level),
+            statistic: tested.and_then(|t| t.statistic),
+            test: tested.map(|t| t.test),
             mean: feature.mean,
             missing: feature.missing,
+            fill: self.fill(feature),
+            origin: self.origins.get(&feature.id),
+            variant: self.variants.get(&feature.id).map(|v| Locus {
+                chromosome: &v.chromosome,
+                position: v.position,
+                a1: &v.a1,
+                a2: &v.a2,
+            }),
         }
     }
 
@@ -186,18 +292,29 @@ impl Outcome {
             complete: self.complete,
             warnings: &self.warnings,
             rows: &self.rows,
+            missing_policy: &self.missing,
+            offset: self.offset.as_deref(),
             features_seen: self.features_seen,
             scans: self.scans,
             seed: self.seed,
             selected: selection.selected.iter().map(|f| self.feature(f)).collect(),
             score_kind: selection.score_kind,
             p_value_kind: selection.p_value_kind,
+            error_control: self.found.error_control.as_ref().or(selection.error_control.as_ref()),
             always: selection.pinned.iter().map(|f| self.feature(f)).collect(),
             groups: self.group_list(),
             covariates: selection.covariates.iter().map(|c| self.covariate(c)).collect(),
             intercept: Weights::new(&selection.intercept, self.many()),
             final_loss: selection.loss,
-            substitutions: (!self.of_rows() || selection.substitutions > 0)
+            loss_kind: self.loss_kind(),
+            objective: selection.objective,
+            path: self.found.path.as_deref(),
+            holdout: self.found.holdout.as_ref(),
+            stability: self.found.stability.as_ref(),
+            inference: self.found.inference.as_ref(),
+            null: self.found.null.as_ref(),
+            substitutions: (!self.of_rows() && self.found.stability.is_none()
+                || selection.substitutions > 0)
                 .then_some(selection.substitutions),
             dropped: &self.dropped,
             metrics: Pairs(&selection.metrics),

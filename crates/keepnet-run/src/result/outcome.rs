@@ -1,15 +1,18 @@
 //! What a run found, from features and from rows alike.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use keepnet::registry::Stream;
+use keepnet::registry::{MethodSpec, Stream};
 use keepnet::run::{Dropped, RowCounts, RowFilter, TracePoint};
-use keepnet::selection::Selection;
-use keepnet::{Groups, Problem, RowProblem, RunReport, Task};
+use keepnet::selection::{Selected, Selection};
+use keepnet::{FeatureId, Groups, Problem, RowProblem, RunReport, Task};
+use keepnet_io::{InputSource, Origin, TaskReason, Variant};
 use serde::Serialize;
 
 use super::warnings;
 use crate::host::Host;
+use crate::lanes::{Concluded, Found};
 use crate::request::Request;
 use crate::system;
 
@@ -76,6 +79,8 @@ pub struct Run {
     pub threads: usize,
     /// The command.
     pub command: String,
+    /// Bytes that each whole scan read, where the source knows; null on rows.
+    pub bytes_read: Option<Vec<u64>>,
 }
 
 impl Run {
@@ -88,6 +93,7 @@ impl Run {
             peak_bytes: system::peak_bytes(),
             threads: rayon::current_num_threads(),
             command,
+            bytes_read: None,
         }
     }
 }
@@ -103,16 +109,19 @@ pub struct Fates {
     pub constant: Option<u64>,
     /// Missing values.
     pub missing: Option<u64>,
+    /// An allele that is too rare; genotypes only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maf: Option<u64>,
     /// Kept for a while, then driven out.
     pub evicted: Option<u64>,
 }
 
 impl Fates {
-    fn of(dropped: &Dropped) -> Self {
-        let Dropped { weak, redundant, constant, missing, evicted } = *dropped;
+    fn of(dropped: &Dropped, genotypes: bool) -> Self {
+        let Dropped { weak, redundant, constant, missing, maf, evicted } = *dropped;
         let [weak, redundant, constant, missing, evicted] =
             [weak, redundant, constant, missing, evicted].map(Some);
-        Self { weak, redundant, constant, missing, evicted }
+        Self { weak, redundant, constant, missing, maf: genotypes.then_some(maf), evicted }
     }
 
     /// Of a method on rows, which knows at most how many features are constant.
@@ -135,15 +144,23 @@ pub struct Outcome {
     /// The task.
     pub task: Task,
     /// Why it is this task, where that was decided here.
-    pub task_reason: String,
+    pub task_reason: Option<TaskReason>,
     /// Names of the classes.
     pub classes: Option<Vec<String>>,
     /// Rows used of each class, where they were counted.
     pub class_counts: Option<Vec<u64>>,
+    /// The variants among what is kept, where the input is of genotypes.
+    pub variants: HashMap<FeatureId, Variant>,
     /// Names of the files.
     pub sources: Vec<String>,
     /// Rows.
     pub rows: Rows,
+    /// What became of missing values, by name.
+    pub missing: String,
+    /// Where the offset of the rows came from, where there was one.
+    pub offset: Option<String>,
+    /// How features that are no column as it stands come out of one.
+    pub origins: HashMap<FeatureId, Origin>,
     /// Groups, where there were any.
     pub groups: Option<Groups>,
     /// Different features that arrived.
@@ -162,6 +179,8 @@ pub struct Outcome {
     pub dropped: Fates,
     /// Loss and kept features along the stream, where it was recorded.
     pub trace: Option<Vec<TracePoint>>,
+    /// What the other lanes of the run say of it.
+    pub found: Found,
     /// Times, memory, command.
     pub run: Run,
 }
@@ -190,51 +209,94 @@ impl Outcome {
         self.warnings.iter_mut().for_each(|warning| *warning = host.wording(warning));
     }
 
+    /// Looks up how the features come out of the columns of `source`, and which are variants.
+    pub(crate) fn trace_back(&mut self, source: &InputSource) {
+        let features = self.selection.selected.iter().chain(&self.selection.pinned);
+        let origin = |id: FeatureId| Some((id, source.origin(id)?));
+        self.origins = features.clone().filter_map(|feature| origin(feature.id)).collect();
+        let variant = |id: FeatureId| Some((id, source.variant(id)?));
+        self.variants = features.filter_map(|feature| variant(feature.id)).collect();
+    }
+
+    /// What a missing value of a feature is taken for, where there is such a number.
+    #[must_use]
+    pub fn fill(&self, feature: &Selected) -> Option<f64> {
+        match self.missing.as_str() {
+            // Where a value is missing is never missing itself.
+            _ if feature.id != feature.id.base() => None,
+            "mean" | "indicator" => Some(feature.mean),
+            "zero" => Some(0.0),
+            _ => None,
+        }
+    }
+
     /// Whether rows flowed past, and features were not decided on one by one.
     #[must_use]
     pub fn of_rows(&self) -> bool {
         self.stream == Stream::Samples
     }
 
-    /// Of each lane of a run on features; `notes` are those of the join, `integral` says whether
+    /// Of each result of a run on features, whose lanes came to `report`; `integral` says whether
     /// every column holds whole numbers.
     pub fn lanes(
         context: &Context<'_>,
-        report: RunReport,
-        problem: &Problem,
+        report: &RunReport,
+        concluded: Vec<Concluded>,
         sources: &[String],
         (rows, integral): (&Rows, bool),
     ) -> keepnet::Result<Vec<Self>> {
-        let (request, target) = (context.request, &problem.target);
+        let request = context.request;
         let info = request.method.info()?;
         let spec = request.method.spec(request.run.seed)?;
         let notes = context.notes();
         let command = context.command.to_string();
-        let run = Run::now(context.start, report.read, report.select, command);
-        let (seen, groups) = (report.features_seen, report.groups);
-        let lane = |lane: keepnet::run::LaneReport| Self {
-            warnings: warnings::of_columns(&notes, &spec, (integral, seen), &lane.selection),
-            selection: lane.selection,
-            stream: info.stream,
-            task: target.task(),
-            task_reason: String::new(),
-            classes: target.classes().map(<[String]>::to_vec),
-            class_counts: target
-                .classes()
-                .map(|_| target.class_counts().into_iter().map(|count| count as u64).collect()),
-            sources: sources.to_vec(),
-            rows: rows.clone(),
-            groups: groups.clone(),
-            features_seen: seen,
-            scans: report.scans,
-            complete: report.complete,
-            stopped: None,
-            seed: request.run.seed,
-            dropped: Fates::of(&lane.dropped),
-            trace: Some(lane.trace),
-            run: run.clone(),
+        let whole = report.scans - u32::from(report.cut_short);
+        let run = Run {
+            bytes_read: report.scan_bytes.map(|bytes| vec![bytes; whole as usize]),
+            ..Run::now(context.start, report.read, report.select, command)
         };
-        Ok(report.lanes.into_iter().map(lane).collect())
+        let (seen, groups) = (report.features_seen, &report.groups);
+        let one = |Concluded { lane, problem, k, found }: Concluded| {
+            let target = &problem.target;
+            let halves = found.stability.is_some();
+            let spec = MethodSpec { k, ..spec.clone() };
+            let mut warnings =
+                warnings::of_columns(&notes, &spec, (integral, seen), &lane.selection);
+            warnings.extend(found.warnings.iter().cloned());
+            Self {
+                warnings,
+                selection: lane.selection,
+                stream: info.stream,
+                task: target.task(),
+                task_reason: None,
+                classes: target.classes().map(<[String]>::to_vec),
+                class_counts: target
+                    .classes()
+                    .map(|_| target.class_counts().into_iter().map(|count| count as u64).collect()),
+                variants: HashMap::new(),
+                sources: sources.to_vec(),
+                rows: Rows { used: problem.n(), ..rows.clone() },
+                missing: request.missing().into(),
+                offset: request.problem.offset.clone(),
+                origins: HashMap::new(),
+                groups: groups.clone(),
+                features_seen: seen,
+                scans: report.scans,
+                complete: report.complete,
+                stopped: None,
+                seed: request.run.seed,
+                // They differ from half to half.
+                dropped: if halves {
+                    Fates::default()
+                } else {
+                    Fates::of(&lane.dropped, request.input.genotypes())
+                },
+                trace: Some(lane.trace).filter(|_| !halves),
+                found,
+                run: run.clone(),
+            }
+        };
+        Ok(concluded.into_iter().map(one).collect())
     }
 
     /// Of a run on rows; `filter` is what became of them, `times` those of reading and learning.
@@ -250,17 +312,21 @@ impl Outcome {
         let request = context.request;
         let mut warnings = context.notes();
         warnings.extend(warnings::left_out(&rows));
-        warnings.extend(warnings::of_rows(&selection, &filter.counts(), request.method.k));
+        warnings.extend(warnings::of_rows(&selection, &filter.counts(), request.method.one_k()));
         let classes = (!problem.classes.is_empty()).then(|| problem.classes.clone());
         let features_seen = problem.candidates() as u64;
         Self {
             stream: Stream::Samples,
             task: if classes.is_some() { Task::Classification } else { Task::Regression },
-            task_reason: String::new(),
+            task_reason: None,
             classes,
             class_counts: filter.class_counts().map(<[u64]>::to_vec),
+            variants: HashMap::new(),
             sources: vec!["memory".into()],
             rows,
+            missing: request.missing().into(),
+            offset: request.problem.offset.clone(),
+            origins: HashMap::new(),
             groups: None,
             features_seen,
             scans: 1,
@@ -270,6 +336,7 @@ impl Outcome {
             warnings,
             dropped: Fates::of_rows(&selection, features_seen),
             trace: Some(filter.trace()).filter(|trace| !trace.is_empty()),
+            found: Found::default(),
             run: Run::now(context.start, read, learn, context.command.to_string()),
             selection,
         }

@@ -3,9 +3,12 @@
 use std::fmt::Write;
 
 use keepnet::{Bytes, Task};
+use keepnet_eval::trust::bounds::Bounds;
 
 use super::Outcome;
+use crate::lanes::{Evidence, Holdout, Null, PathPoint, Stability};
 use crate::text::visible;
+use crate::wording::with_flags;
 
 /// Most features shown.
 const SHOWN: usize = 20;
@@ -41,21 +44,29 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
 pub fn table(outcome: &Outcome) -> String {
     let selection = &outcome.selection;
     let mut rows = vec![["rank", "feature", "index", "weight", "score"].map(String::from).to_vec()];
+    let tested = outcome.found.inference.as_ref().is_some_and(|one| one.kind == "split");
+    if tested {
+        rows[0].extend(["estimate", "interval", "p", "adjusted p"].map(String::from));
+    }
     let weight = |weights: &[f64]| match weights {
         [] => "-".into(),
         [one] => short(*one),
         many => many.iter().map(|w| short(*w)).collect::<Vec<_>>().join(" "),
     };
     for (rank, feature) in selection.selected.iter().take(SHOWN).enumerate() {
-        rows.push(vec![
+        let mut row = vec![
             (rank + 1).to_string(),
             feature.name.clone(),
             feature.id.index.to_string(),
             weight(&feature.coefficient),
             short(feature.score),
-        ]);
+        ];
+        if let Some(evidence) = outcome.found.features.get(&feature.id).filter(|_| tested) {
+            row.extend(tests(evidence));
+        }
+        rows.push(row);
     }
-    let mut out = aligned(&rows);
+    let mut out = task_line(outcome) + &aligned(&rows);
     let more = selection.selected.len().saturating_sub(SHOWN);
     if more > 0 {
         let _ = writeln!(out, "... and {more} more (--output FILE has them all)");
@@ -64,6 +75,7 @@ pub fn table(outcome: &Outcome) -> String {
         let (name, weight) = (visible(&feature.name), weight(&feature.coefficient));
         let _ = writeln!(out, "always: {name} {weight}");
     }
+    out += &found(outcome);
     let task = match outcome.task {
         Task::Regression => "regression".to_string(),
         Task::Classification => {
@@ -80,7 +92,10 @@ pub fn table(outcome: &Outcome) -> String {
         outcome.rows.used,
         visible(&outcome.rows.matched_by),
     );
-    let loss = selection.loss.map_or(String::new(), |loss| format!("loss {}, ", short(loss)));
+    let loss = match (selection.loss, outcome.loss_kind()) {
+        (Some(loss), Some(kind)) => format!("{kind} loss {}, ", short(loss)),
+        _ => String::new(),
+    };
     let peak = outcome.run.peak_bytes.map_or(String::new(), |b| format!(", peak {}", Bytes(b)));
     let _ = writeln!(
         out,
@@ -90,7 +105,107 @@ pub fn table(outcome: &Outcome) -> String {
         if outcome.complete { "" } else { " (not complete)" },
         outcome.run.seconds.total,
     );
+    if let Some(control) = &selection.error_control {
+        let _ = writeln!(out, "{}", control.line);
+    }
     out
+}
+
+/// The task, where the values of the target decided it, and how to say otherwise.
+fn task_line(outcome: &Outcome) -> String {
+    let Some((why, advice)) = outcome.task_reason.and_then(|why| Some((why, why.advice()?))) else {
+        return String::new();
+    };
+    let task = match (outcome.task, outcome.classes.as_deref().unwrap_or_default().len()) {
+        (Task::Regression, _) => "regression".to_string(),
+        (Task::Classification, n) => format!("classification into {n} classes"),
+    };
+    format!("{task}, as {why}; {}\n", with_flags(advice))
+}
+
+/// What other lanes of the run say of the selection.
+fn found(outcome: &Outcome) -> String {
+    let mut out = String::new();
+    let found = &outcome.found;
+    if let Some(path) = &found.path {
+        let _ = write!(out, "\n{}", aligned(&path_cells(path)));
+    }
+    if let Some(Stability { pairs, share, mean_size, expected_false }) = &found.stability {
+        let bound = |bound: Option<f64>| bound.map_or("none".into(), short);
+        let Bounds { mb, unimodal, r_concave } = expected_false;
+        let _ = writeln!(
+            out,
+            "\nfrequency of {share} or more in {} halves of the rows, {} features a half\n\
+             expected false at most {} (any shape), {} (unimodal), {} (r-concave); estimates",
+            2 * pairs,
+            short(*mean_size),
+            bound(*mb),
+            bound(*unimodal),
+            bound(*r_concave)
+        );
+    }
+    if let Some(one) = &found.inference {
+        let what = match one.correction {
+            Some(correction) => {
+                format!("p-values by {correction}, intervals at {}", 1.0 - one.level)
+            }
+            None => format!("knockoffs of {} features", one.screened.unwrap_or(0)),
+        };
+        let _ = writeln!(
+            out,
+            "\nselected on {} rows, tested on {} others: {what}",
+            one.rows_selection, one.rows_inference
+        );
+    }
+    if let Some(control) = &found.error_control {
+        let _ = writeln!(out, "{}", control.line);
+    }
+    if let Some(Null { lanes, least, mean }) = &found.null {
+        let (least, mean) = (short(*least), short(*mean));
+        let _ = writeln!(
+            out,
+            "\nin-sample loss on {lanes} permuted targets: least {least}, mean {mean}"
+        );
+    }
+    if let Some(Holdout { rows, loss, error }) = &found.holdout {
+        let error = error.map_or(String::new(), |error| format!(", error rate {}", short(error)));
+        let _ = writeln!(out, "\nloss on {rows} rows set aside {}{error}", short(*loss));
+    }
+    out
+}
+
+/// Estimate, interval and p-values as cells; one a class where there are several.
+pub fn tests(evidence: &Evidence) -> [String; 4] {
+    let list = |values: &[f64]| values.iter().map(|v| short(*v)).collect::<Vec<_>>().join(" ");
+    let ends = evidence.ci_low.iter().zip(&evidence.ci_high);
+    let ends: Vec<_> =
+        ends.map(|(low, high)| format!("{} to {}", short(*low), short(*high))).collect();
+    let [estimate, p, adjusted] =
+        [&evidence.estimate, &evidence.p_value, &evidence.p_adjusted].map(|values| list(values));
+    [estimate, ends.join(", "), p, adjusted]
+}
+
+/// The sizes that were looked at, as cells of a table with its heading; the chosen one is marked.
+pub fn path_cells(path: &[PathPoint]) -> Vec<Vec<String>> {
+    type Number = fn(&PathPoint) -> Option<f64>;
+    let columns: [(&str, Number); 5] = [
+        ("cv loss", |point| point.cv_mean),
+        ("s.e.", |point| point.cv_se),
+        ("cv error", |point| point.cv_error),
+        ("in-sample loss", |point| point.in_sample),
+        ("ebic", |point| point.ebic),
+    ];
+    let has = |(_, number): &(&str, Number)| path.iter().any(|point| number(point).is_some());
+    let shown: Vec<_> = columns.into_iter().filter(has).collect();
+    let heading = ["k"].into_iter().chain(shown.iter().map(|(name, _)| *name)).chain(["chosen"]);
+    let mut rows = vec![heading.map(String::from).collect::<Vec<_>>()];
+    for point in path {
+        let mut row = vec![point.k.to_string()];
+        row.extend(shown.iter().map(|(_, number)| number(point).map_or("-".into(), short)));
+        row.push(if point.chosen { "*".into() } else { String::new() });
+        rows.push(row);
+    }
+    rows
 }
 
 /// Five digits, with an exponent where they would not be seen.

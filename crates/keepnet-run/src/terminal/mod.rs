@@ -1,6 +1,7 @@
 //! What programs on a terminal share: progress, signals, what is printed, the HTML report.
 
 mod maps;
+mod mistake;
 pub mod progress;
 mod report;
 pub mod say;
@@ -80,10 +81,6 @@ impl Host for Terminal<'_> {
 
     fn finished(&mut self, outcome: &Outcome) -> Result<()> {
         let (output, to_stdout) = (self.output, self.output.to_stdout());
-        let task = if outcome.classes.is_some() { "classification" } else { "regression" };
-        if !output.quiet && outcome.of_rows() && !outcome.task_reason.is_empty() {
-            say(&format!("{task}, {}", outcome.task_reason));
-        }
         if to_stdout {
             print(&String::from_utf8_lossy(&outcome.json()?))?;
         }
@@ -151,13 +148,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
             ExitCode::from(USAGE)
         }
         _ => {
-            let text = error.to_string();
-            let said = ["\n\nUsage:", "\n\n  tip:"]
-                .iter()
-                .fold(text.as_str(), |said, end| said.split(end).next().unwrap_or(said));
-            let said = said.strip_prefix("error: ").unwrap_or(said);
-            let line: Vec<_> = said.split_whitespace().collect();
-            say(&format!("{}; --help says more", line.join(" ")));
+            say(&format!("{}; --help says more", mistake::line(error)));
             ExitCode::from(USAGE)
         }
     }

@@ -107,7 +107,7 @@ struct Pace {
 #[derive(Serialize)]
 struct Line {
     scan: u32,
-    scans: u32,
+    scans: Option<u32>,
     arrived: u64,
     features: Option<u64>,
     kept: usize,
@@ -132,6 +132,7 @@ fn line(seen: &Seen, pace: Pace) -> String {
         return line.to_string();
     }
     let (scan, features_per_second) = (seen.scan + 1, speed);
+    let scans = Some(scans).filter(|scans| *scans > 0);
     #[rustfmt::skip]
     let line = Line {
         scan, scans, arrived, features, kept, loss, substitutions, bytes, seconds,
@@ -150,8 +151,12 @@ fn message(seen: &Seen, pace: Pace) -> String {
     let (what, place) = match seen.rows {
         true => ("rows", format!("{} rows", seen.arrived)),
         false => {
-            let (scan, scans, kept) = (seen.scan + 1, seen.scans, seen.status.kept);
-            ("features", format!("scan {scan}/{scans}, kept {kept}"))
+            let (scan, kept) = (seen.scan + 1, seen.status.kept);
+            let of = match seen.scans {
+                0 => String::new(),
+                scans => format!("/{scans}"),
+            };
+            ("features", format!("scan {scan}{of}, kept {kept}"))
         }
     };
     let speed = pace.speed.map_or(String::new(), |speed| format!(", {} {what}/s", short(speed)));

@@ -1,5 +1,7 @@
 //! `--report` of a selection: what was chosen and why, and how the run went.
 
+mod trust;
+
 use keepnet::run::TracePoint;
 use keepnet::{Bytes, Result, Task};
 use keepnet_eval::report::chart::{Axes, Series, bars, plot};
@@ -17,18 +19,28 @@ pub fn html(outcome: &Outcome) -> Result<Vec<u8>> {
     let stream = if outcome.of_rows() { "rows" } else { "features" };
     let mut sections = vec![selected(outcome)?];
     let arrived = format!("{stream} that had arrived");
+    let begins = |scan: u32| f64::from(scan) * outcome.features_seen as f64;
+    let scans: Vec<(f64, String)> = match outcome.of_rows() {
+        true => Vec::new(),
+        false => {
+            (1..outcome.scans).map(|scan| (begins(scan), format!("scan {}", scan + 1))).collect()
+        }
+    };
     let along = |title: &str, note: &str, y: &str, value: &dyn Fn(&TracePoint) -> Option<f64>| {
         let points: Vec<(f64, f64)> =
             trace.iter().filter_map(|p| Some((p.arrived as f64, value(p)?))).collect();
-        if points.len() < 2 {
+        // A line that stays where it is says nothing.
+        if points.iter().all(|point| point.1 == points[0].1) {
             return Ok(None);
         }
         let mut table = Table::new(&[&arrived, y]);
         points.iter().for_each(|(x, y)| table.push(vec![x.to_string(), short(*y)]));
-        let svg = plot(&Axes::new(&arrived, y), &[Series::line(y, points)])?;
+        let axes = Axes::new(&arrived, y).marked(scans.clone());
+        let svg = plot(&axes, &[Series::line(y, points)])?;
         Ok::<_, keepnet::Error>(Some(Section::chart(title, note, svg, table)))
     };
-    let note = "Loss of the model on the rows used, while the stream went past.";
+    sections.extend(trust::sections(outcome)?);
+    let note = "In-sample loss of the model, while the stream went past.";
     sections.extend(along("Loss along the stream", note, "loss", &|p| p.loss)?);
     let note = "Features in the model.";
     sections.extend(along("Kept set along the stream", note, "kept", &|p| Some(p.kept as f64))?);
@@ -73,7 +85,13 @@ fn facts(outcome: &Outcome) -> Vec<(String, String)> {
             "features seen",
             format!("{} in {} scans{complete}", outcome.features_seen, outcome.scans),
         ),
-        ("loss", selection.loss.map_or("none".into(), short)),
+        (
+            outcome.loss_kind().map_or("loss", |kind| match kind {
+                "in-sample" => "in-sample loss",
+                _ => "progressive loss",
+            }),
+            selection.loss.map_or("none".into(), short),
+        ),
         ("seed", outcome.seed.to_string()),
     ]
     .map(|(name, value)| (name.to_string(), value))
@@ -133,11 +151,12 @@ fn fates(outcome: &Outcome) -> Result<Section> {
     ];
     let mut table = Table::new(&["fate", "features", "meaning"]);
     for (name, count, meaning) in rows {
-        table.push(vec![name.into(), count.unwrap_or(0).to_string(), meaning.into()]);
+        let Some(count) = count else { continue };
+        table.push(vec![name.into(), count.to_string(), meaning.into()]);
     }
     let values: Vec<(String, f64)> = rows
         .iter()
-        .map(|(name, count, _)| ((*name).to_string(), count.unwrap_or(0) as f64))
+        .filter_map(|(name, count, _)| Some(((*name).to_string(), (*count)? as f64)))
         .collect();
     let svg = bars("features, by their fate in the last scan", &values)?;
     Ok(Section::chart("What became of the rest", "Why features were let go.", svg, table))

@@ -4,10 +4,8 @@ use std::io::{ErrorKind, Write};
 
 use keepnet::{Error, Result};
 
+use crate::outputs::STDOUT;
 use crate::text::visible;
-
-/// Where an error of standard output is told from one of a file.
-const STDOUT: &str = "cannot write to standard output";
 
 /// Text on standard error as it is. Nobody's result depends on what is said there, so a closed
 /// pipe or a full disk is ignored.
