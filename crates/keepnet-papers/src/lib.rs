@@ -7,6 +7,7 @@
 //! | [`columns`] | the experiments of online substitution and its rivals |
 //! | [`rows`] | those of running averages, on the [`design`] of their slides |
 //! | [`adaptation`] | a signal that turns, for averages that forget |
+//! | [`genotypes`] | genotypes with linkage disequilibrium, and traits |
 //! | [`published`] | the numbers of the slides |
 //!
 //! `keepnet reproduce` prints them; the examples `os_tables` and `row_tables` judge every cell.
@@ -16,6 +17,7 @@
 pub mod adaptation;
 pub mod columns;
 pub mod design;
+pub mod genotypes;
 pub mod published;
 pub mod rows;
 pub mod workload;
