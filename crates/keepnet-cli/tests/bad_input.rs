@@ -39,7 +39,7 @@ fn keys_that_numbers_cannot_tell_apart_are_refused() {
     folder.write("x.csv", "id,a,b\n9007199254740992,1,2\n9007199254740993,2,1\n3,4,4\n");
     folder.write("y.csv", "id,y\n9007199254740993,1\n9007199254740992,2\n3,5\n");
     let run = folder.run("select x.csv --target y.csv:y -k 1 --key id");
-    run.refused(1, &["x.csv", "\"id\"", "9007199254740992", "text"]);
+    run.refused(1, &["y.csv", "\"id\"", "9007199254740992", "text"]);
 }
 
 #[test]
@@ -186,6 +186,9 @@ fn wrong_flags_are_answered_with_advice() {
     refused("--time soon", &["soon", "2h"]);
     refused("--threads 0", &["threads"]);
     refused("--scans 0", &["scans"]);
+    refused("--scans all", &["all", "rest"]);
+    refused("--scans rest --method os", &["rest", "os-plus"]);
+    refused("--scans rest --method saola", &["rest", "os-plus"]);
     refused("--max-missing 2", &["max-missing", "0 to 1"]);
     refused("--output r.txt", &["r.txt", ".json"]);
     refused("--reduced r.txt", &["r.txt"]);

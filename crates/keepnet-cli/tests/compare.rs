@@ -42,6 +42,43 @@ fn key(method: &str, classifier: &str, metric: &str) -> (String, String, String)
     (method.into(), classifier.into(), metric.into())
 }
 
+/// Every method in the registry that takes a size, beside two with sizes of their own.
+#[test]
+fn one_size_is_for_every_method_that_takes_one() {
+    let folder = Folder::new();
+    folder.write("x.csv", classes());
+    let takes = |method: &&&keepnet::MethodInfo| method.takes_k();
+    let names: Vec<&str> =
+        keepnet::registry::methods().iter().filter(takes).map(|method| method.name).collect();
+    let known = names.iter().map(|name| match *name {
+        // The threaded form is not the same twice.
+        "asy-os" => "asy-os:centre=simulated",
+        name => name,
+    });
+    let list: Vec<&str> = known.chain(["lasso:lambda=1e-9", "saola:k=1"]).collect();
+    let called = folder.run(&format!(
+        "compare x.csv --target y -k 2 --methods {} --groups block:2 --splits holdout:2 \
+         --classifiers 1nn --output t.csv --quiet",
+        list.join(",")
+    ));
+    called.fine();
+    let tidy = tidy(&folder.read("t.csv"));
+    for name in &list {
+        let label = if name.contains(':') { format!("\"{name}\"") } else { name.to_string() };
+        let kept = tidy.get(&key(&label, "", "kept")).or_else(|| tidy.get(&key(name, "", "kept")));
+        let kept = kept.unwrap_or_else(|| panic!("{name}: {:?}", tidy.keys()));
+        let most = match *name {
+            "saola:k=1" => 1.0,
+            "lasso:lambda=1e-9" => 8.0,
+            _ => 2.0,
+        };
+        assert!(kept.iter().all(|kept| *kept <= most), "{name}: {kept:?}");
+        if most == 8.0 {
+            assert!(kept.iter().all(|kept| *kept > 2.0), "{name}: {kept:?}");
+        }
+    }
+}
+
 #[test]
 fn methods_on_features_and_rows_stand_side_by_side() {
     let folder = Folder::new();

@@ -196,7 +196,10 @@ fn an_output_that_is_an_input_is_refused_before_the_run() {
         (format!("{x} --columns @names.csv --output names.csv"), "--columns"),
         (format!("{x} --exclude @names.csv --output names.csv"), "--exclude"),
         (format!("{x} --always @names.csv --output names.csv"), "--always"),
-        (format!("{x} --groups groups.csv --decisions groups.csv"), "--groups"),
+        (
+            format!("{x} --method group-saola --groups groups.csv --decisions groups.csv"),
+            "--groups",
+        ),
         ("compare x.csv --target y --methods os -k 1 --output x.csv".into(), "INPUT"),
         ("compare x.csv --target y.csv --methods os -k 1 --output y.csv".into(), "--target"),
         ("compare x.csv --target y --methods os -k 1 --checkpoint hard.csv".into(), "INPUT"),

@@ -116,7 +116,8 @@ const CASES: &[(&str, Option<&str>)] = &[
     ("- - --format csv --target y", Some("input is - twice, expected - once")),
     ("- --format npy --target y", Some("npy is read in no fixed order and cannot come from")),
     ("- --format parquet --target y", Some("parquet is read in no fixed order and cannot")),
-    ("- --format csv --target y --exclude town", None),
+    ("- --format csv --target y --exclude town --task regression", None),
+    ("- --format csv --target town", None),
     ("head.csv --target y", Some("head.csv: the file has no rows")),
     ("fortran.npy --target f4", None),
     // Several files.
@@ -142,7 +143,10 @@ const CASES: &[(&str, Option<&str>)] = &[
     ("kinds.jsonl --target y", Some("line 2: key \"b\" holds a number where true or false was")),
     ("texts.jsonl --target y", Some("line 8: key \"b\" holds text where a number was expected")),
     // The target.
-    ("x.csv --exclude town", Some("target is not given, expected --target COLUMN or FILE")),
+    (
+        "x.csv --exclude town",
+        Some("target is not given (x.csv has 7 columns: id, a ... w, y), expected"),
+    ),
     ("x.csv --target nope", Some("the target: \"nope\" is neither a column of the input nor a")),
     ("x.csv --target x.csv:y --exclude town", None),
     ("x.csv --target x.csv --exclude town", Some("it is the input itself; say which column")),
@@ -264,6 +268,11 @@ fn what_only_one_of_the_two_can_do_is_refused_with_the_reason() {
         ("x.csv --target y", 1, "choose --categorical skip, or --exclude \"town\""),
         ("x.csv --target y --categorical codes", 1, "whose levels are not known while rows come"),
         ("x.csv --target y --categorical onehot", 1, "or a method on features"),
+        (
+            "- --format csv --target y --exclude town",
+            1,
+            "not known beforehand; choose --task regression, or --task classification",
+        ),
     ];
     for (call, code, words) in reasons {
         let (called, _) = select(&folder, call, "olsth");
@@ -312,7 +321,8 @@ fn an_arrow_file_on_a_pipe_is_the_file() {
     let folder = Folder::new();
     folder.run("generate regression --set n=90 --set p=12 --set s=3 --output x.arrow").fine();
     for method in ["os-plus", "olsth"] {
-        let call = format!("--target target -k 3 --method {method} --quiet --output");
+        let call =
+            format!("--target target --task regression -k 3 --method {method} --quiet --output");
         folder.run(&format!("select x.arrow {call} file.json")).fine();
         let mut command = folder.command(&format!("select - --format arrow {call} pipe.json"));
         command.stdin(std::fs::File::open(folder.path("x.arrow")).unwrap());

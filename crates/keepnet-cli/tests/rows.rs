@@ -188,7 +188,7 @@ fn a_pipe_is_watched_every_n_rows_and_ends_whole_at_a_signal() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_keepnet"))
         .current_dir(dir.path())
         .args(args)
-        .args(["--every", "250", "--output", "r.json", "-q"])
+        .args(["--task", "regression", "--every", "250", "--output", "r.json", "-q"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -254,14 +254,15 @@ fn a_checkpoint_resumes_to_the_same_digits() {
     let at = dir.path();
     let all = csv(&rows(3000), true);
     std::fs::write(at.join("d.csv"), &all).unwrap();
-    let method = ["--target", "y", "-k", "2", "--method", "annealed-ridge"];
+    let method = "--target y --task regression -k 2 --method annealed-ridge";
+    let method: Vec<_> = method.split(' ').collect();
     let whole = json(at, &[&["select", "d.csv"][..], &method].concat());
     // The first run is ended by a signal in the middle of the pipe, the second reads it again.
     let run = |rows: usize, signal: bool| {
         let mut child = Command::new(env!("CARGO_BIN_EXE_keepnet"))
             .current_dir(at)
             .args(["select", "-", "--format", "csv"])
-            .args(method)
+            .args(&method)
             .args(["--checkpoint", "c.kn", "--every", "1000", "--output", "r.json", "-q"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -360,8 +361,9 @@ fn rows_that_all_have_a_missing_value_give_no_result() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("x.csv"), "a,b,y\n1,,2\n,3,4\n,,5\n").unwrap();
     for method in ["sgd", "ofsa", "annealed-ridge"] {
-        let words = ["select", "x.csv", "--target", "y", "-k", "1", "--missing", "drop-row"];
-        let out = keepnet(dir.path(), &[&words[..], &["--method", method]].concat());
+        let words = "select x.csv --target y --task regression -k 1 --missing drop-row --method";
+        let words: Vec<_> = words.split(' ').chain([method]).collect();
+        let out = keepnet(dir.path(), &words);
         let why = String::from_utf8_lossy(&out.stderr);
         assert_eq!(out.status.code(), Some(1), "{method}: {why}");
         assert!(why.contains("no row can be used") && why.contains("3 have a missing"), "{why}");

@@ -187,7 +187,7 @@ fn a_checkpoint_is_refused_once_a_file_of_covariates_has_changed() {
             .current_dir(folder.path("."))
             .args(["select", "-", "--format", "csv", "--target", "y", "-k", "2"])
             .args(["--method", "annealed-ridge", "--covar", "age.csv", "--checkpoint", "c.kn"])
-            .args(["--every", "100", "--output", "r.json", "-q"])
+            .args(["--task", "regression", "--every", "100", "--output", "r.json", "-q"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -168,6 +168,10 @@ fn a_column_of_whole_numbers_among_fractions_changes_nothing() {
     folder.write("even.csv", csv(&table));
     for method in COLUMNS {
         for more in ["", "--scans 2", "--loss squared-epsilon"] {
+            let once = keepnet::registry::find(method).unwrap().scans == 1;
+            if more.contains("scans") && once {
+                continue;
+            }
             if more.contains("loss") && ["saola", "alpha-investing", "fast-osfs"].contains(&method)
             {
                 continue;

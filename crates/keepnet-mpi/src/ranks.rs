@@ -15,6 +15,7 @@ use keepnet::{
     Order, Outcome, Problem, Progress, Result, RunOptions, RunReport, Selection, Snapshot, Status,
 };
 use keepnet_run::Request;
+use keepnet_run::request::Size;
 use keepnet_run::runner::{Job, Learnt, Runner};
 use mpi::traits::*;
 
@@ -121,10 +122,13 @@ impl Runner for Ranks {
         let given = [
             ("decisions", output.decisions.is_some()),
             ("groups", request.method.groups.is_some()),
+            ("state", run.state.is_some()),
             ("checkpoint", rows && run.checkpoint.is_some()),
             ("every", rows && output.every.is_some()),
-            ("missing", rows && request.method.missing() == "mean"),
+            ("missing", rows && request.missing() == "mean"),
+            ("k", !rows && request.method.k.as_ref().is_some_and(Size::chosen)),
         ];
+        let given = given.into_iter().chain(request.trust.given());
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Error::param(name, "given", "no such flag over MPI ranks"));
         }

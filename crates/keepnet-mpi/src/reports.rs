@@ -96,6 +96,8 @@ pub fn together(
         complete: reports.iter().all(|report| report.complete),
         read: Duration::from_secs_f64(most(|report| report.read)),
         select: Duration::from_secs_f64(most(|report| report.select)),
+        scan_bytes: None,
+        cut_short: false,
         checked: reports.iter().map(|report| report.checked).sum(),
     })
 }
@@ -122,6 +124,7 @@ fn dropped(reports: &[Report]) -> Dropped {
         redundant: sum(|d| d.redundant),
         constant: sum(|d| d.constant),
         missing: sum(|d| d.missing),
+        maf: sum(|d| d.maf),
         evicted: sum(|d| d.evicted),
     }
 }

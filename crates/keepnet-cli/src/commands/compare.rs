@@ -135,7 +135,7 @@ fn dataset(
     steps: &mut Steps,
     passes: &mut Passes,
 ) -> Result<()> {
-    let options = data::open_options(asked.args);
+    let options = data::open_options(asked.args)?;
     let (columns, rows) = data::specs(asked.args, &named.target);
     let mut opened = keepnet_io::open(&named.inputs, &options)?;
     let joined = keepnet_io::build_problem(&mut opened, &columns, &options)?;

@@ -76,8 +76,8 @@ impl Names {
         source.rewind()?;
         while source.next_block(&mut block)? {
             for column in block.columns() {
-                ids.insert(column.name.clone(), column.id);
-                names.entry(column.id.index).or_insert_with(|| column.name.clone());
+                ids.insert(column.name.to_string(), column.id);
+                names.entry(column.id.index).or_insert_with(|| column.name.to_string());
             }
             block.reset(128);
         }
@@ -117,6 +117,7 @@ fn outside(features: &[(FeatureId, String)]) -> Selection {
         coefficient: Vec::new(),
         score: 0.0,
         p_value: None,
+        tested: None,
         mean: f64::NAN,
         missing: None,
     };
@@ -212,6 +213,6 @@ pub fn truth(path: &Path, names: &Names) -> Result<Vec<(u64, f64)>> {
 }
 
 /// How files are read: the reader's share of the memory is that of `select`.
-pub fn open_options(args: &CompareArgs) -> OpenOptions {
+pub fn open_options(args: &CompareArgs) -> Result<OpenOptions> {
     args.input.0.options(args.memory)
 }

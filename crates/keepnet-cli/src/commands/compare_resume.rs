@@ -69,6 +69,7 @@ fn selected((order, feature): (usize, &Feature)) -> Selected {
         coefficient: numbers(&feature.coefficient),
         score: f64::from_bits(feature.score),
         p_value: None,
+        tested: None,
         mean: f64::from_bits(feature.mean),
         missing: None,
     }

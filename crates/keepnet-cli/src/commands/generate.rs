@@ -33,6 +33,9 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
     let (Some(name), Some(output)) = (&args.workload, &args.output) else {
         return Err(Error::param("generate", "no workload", "WORKLOAD --output FILE, or --list"));
     };
+    if name == super::generate_genotypes::NAME {
+        return super::generate_genotypes::run(args, output);
+    }
     let mut settings = by_key(&args.settings)?;
     settings.entry("seed".into()).or_insert_with(|| args.seed.to_string());
     let workload = Workload::parse(name, &settings)?;
@@ -53,8 +56,9 @@ fn list() -> String {
         let own = own.collect::<Vec<_>>().join(" ");
         rows.push(vec![info.name.into(), own, info.summary.into()]);
     }
+    rows.push(super::generate_genotypes::line());
     table::aligned(&rows)
-        + "\nEvery workload takes --set n=ROWS, p=FEATURES, s=INFORMATIVE, sample=N (other rows \
+        + "\nEvery workload but genotypes takes --set n=ROWS, p=FEATURES, s=INFORMATIVE, sample=N (other rows \
            of the same truth),\nnoise=matched|stated|SD|SHARE% and task=regression|classification.\n"
 }
 

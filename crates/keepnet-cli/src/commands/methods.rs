@@ -63,7 +63,12 @@ fn details(method: &MethodInfo) -> String {
     ] {
         let _ = writeln!(out, "  {what:<8}{text}");
     }
-    let _ = writeln!(out, "  {:<8}{} unless --scans says otherwise", "scans", method.scans);
+    let scans = match method.scans {
+        0 => "as many as it takes, at most --scans".into(),
+        1 => "1".into(),
+        scans => format!("{scans} unless --scans says otherwise"),
+    };
+    let _ = writeln!(out, "  {:<8}{scans}", "scans");
     if !method.settings.is_empty() {
         out += "\n";
         let mut rows = vec![["--set", "default", "meaning"].map(String::from).to_vec()];

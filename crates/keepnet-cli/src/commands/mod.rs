@@ -6,6 +6,7 @@ mod compare_outputs;
 mod compare_resume;
 mod demo;
 mod generate;
+mod generate_genotypes;
 mod methods;
 mod reproduce;
 
@@ -13,9 +14,10 @@ use std::path::Path;
 
 use clap::CommandFactory;
 use keepnet::{Error, Result};
+use keepnet_run::request::ApplyRequest;
 use keepnet_run::terminal::say::{print, say};
-use keepnet_run::terminal::{self, Terminal};
-use keepnet_run::{Runner, averages};
+use keepnet_run::terminal::{self, Terminal, signals};
+use keepnet_run::{Runner, apply, averages};
 
 use crate::flags::{Cli, Command, ExtractArgs, MergeArgs};
 
@@ -24,6 +26,8 @@ pub fn dispatch(command: Command, runner: &dyn Runner) -> Result<()> {
     match command {
         Command::Select(request) => terminal::run(&request, runner),
         Command::Compare(args) => compare::run(&args),
+        Command::Apply(request) => apply(&request, apply::apply),
+        Command::Predict(request) => apply(&request, apply::predict),
         Command::Merge(args) => merge(&args),
         Command::Extract(args) => extract(&args),
         Command::Methods(args) => methods::run(&args),
@@ -37,6 +41,19 @@ pub fn dispatch(command: Command, runner: &dyn Runner) -> Result<()> {
         }
         Command::Man { directory } => man(directory.as_deref()),
     }
+}
+
+/// Uses a result on other data.
+fn apply(
+    request: &ApplyRequest,
+    write: impl Fn(&ApplyRequest) -> Result<apply::Written>,
+) -> Result<()> {
+    signals::listen()?;
+    let apply::Written { rows, columns } = write(request)?;
+    if !request.quiet && !request.to_stdout() {
+        say(&format!("{rows} rows, {columns} columns in {}", request.output.display()));
+    }
+    Ok(())
 }
 
 /// Adds up running averages that were accumulated apart.

@@ -39,7 +39,7 @@ pub struct CompareArgs {
     /// A setting is one of `keepnet methods NAME`, or k, loss or scans of this method alone.
     #[arg(long, value_name = "LIST", required = true, help_heading = "Method")]
     pub methods: Vec<String>,
-    /// Number of features to keep; methods with a size of their own take k as a setting only [example: -k 20]
+    /// Most features to keep, for every method that takes a size and has no k or lambda of its own [example: -k 20]
     #[arg(short = 'k', value_name = "K", help_heading = "Method")]
     pub k: Option<usize>,
     /// Groups of features: a file of feature,group lines, prefix:SEP or block:N [default: none]
@@ -182,9 +182,9 @@ impl CompareArgs {
                 return Err(Error::param("methods", got, "a setting of the method"));
             }
         }
-        // Statistical methods choose their own size and take k only where it is written for them.
-        let sized = info.needs_k || info.stream == Stream::Samples;
-        let k = k.or(self.k.filter(|_| sized));
+        // A penalty that is written for a method takes the place of its size.
+        let penalised = settings.keys().any(|key| key.starts_with("lambda"));
+        let k = k.or(self.k.filter(|_| info.takes_k() && (info.needs_k || !penalised)));
         let settings = settings.into_iter().map(|(name, text)| (name, text.into())).collect();
         let spec = MethodSpec { k, loss, seed: self.seed, settings, ..MethodSpec::default() };
         if info.needs_k {

@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use keepnet::Value;
 use keepnet_run::Request;
 use keepnet_run::request::text::{self, Names};
-use keepnet_run::request::{MethodRequest, OutputRequest, ProgressKind};
+use keepnet_run::request::{ApplyRequest, MethodRequest, OutputRequest, ProgressKind};
 
 pub use compare::{CompareArgs, CompareInput};
 
@@ -32,6 +32,10 @@ pub enum Command {
     Select(Box<Request>),
     /// Compare methods on held-out rows of one or several data sets
     Compare(Box<CompareArgs>),
+    /// Write the kept columns of other data, as a result has them
+    Apply(ApplyRequest),
+    /// Write what the model of a result predicts of other data
+    Predict(ApplyRequest),
     /// Add up running averages that were accumulated apart
     Merge(MergeArgs),
     /// Select from running averages, without the data
@@ -101,7 +105,13 @@ impl ExtractArgs {
         let Self { k, settings, always, .. } = self.clone();
         let (method, output) = (Some(self.method.clone()), self.output.clone());
         Request {
-            method: MethodRequest { k, method, settings, always, ..MethodRequest::default() },
+            method: MethodRequest {
+                k: k.map(Into::into),
+                method,
+                settings,
+                always,
+                ..MethodRequest::default()
+            },
             output: OutputRequest { output, quiet: self.quiet, ..OutputRequest::default() },
             ..Request::default()
         }
@@ -164,7 +174,8 @@ pub struct GenerateArgs {
     pub list: bool,
     /// File for the features and, as last column, the target [example: x.npy]
     ///
-    /// The extension chooses the format: parquet, arrow, csv, tsv, npy, svm or jsonl.
+    /// The extension chooses the format: parquet, arrow, csv, tsv, npy, svm or jsonl; bed for
+    /// genotypes.
     #[arg(long, short, value_name = "FILE", required_unless_present = "list")]
     pub output: Option<PathBuf>,
     /// Write the target to this file and not into --output [example: y.csv]

@@ -66,11 +66,19 @@ impl Case {
         if measure {
             let names: &[&str] = match method.name {
                 "osfs" | "fast-osfs" => &["fisher-z", "g2"],
+                "ossfs-dd" | "sfs-fi" => &["fisher-z", "mi"],
+                // Numbers as a target come with fisher-z alone, and the few tables need some.
+                "fcbf" => &["fisher-z", "fisher-z", "fisher-z", "su", "mi"],
                 _ => &["fisher-z", "fisher-z", "su", "mi"],
             };
             let name = *random.pick(names);
             discrete = name != "fisher-z";
             flags.extend(["--measure".to_string(), name.into()]);
+        }
+        if method.settings.iter().any(|s| s.name == "criterion") {
+            let name = *random.pick(&["mid", "miq", "fcd", "fcq"]);
+            discrete = name.starts_with('m');
+            flags.extend(["--set".to_string(), format!("criterion={name}")]);
         }
         let classes = classes(random, method, discrete);
         let numbers = measure && !discrete || method.name == "alpha-investing";
@@ -93,9 +101,7 @@ impl Case {
         };
         let loss = loss(random, method, classes);
         let most = 6.min(table.columns.len()).min(table.rows().saturating_sub(4) / 2).max(1);
-        // One refuses a size, the other keeps every feature.
-        let takes_k = !["group-saola", "ols"].contains(&method.name);
-        let k = match takes_k && (method.needs_k || !measure || random.chance(0.5)) {
+        let k = match method.takes_k() && (method.needs_k || !measure || random.chance(0.5)) {
             true => Some(random.between(1, most)),
             false => None,
         };
@@ -129,7 +135,7 @@ impl Case {
         let classes = !self.table.target.classes.is_empty();
         let curved = match (self.method.name, classes) {
             ("l1-hinge", _) => "squared-hinge",
-            ("lasso", _) => "squared",
+            ("lasso" | "sparse-group-lasso", _) => "squared",
             ("os-plus", true) => "logistic",
             (_, true) if !by_rows(self.method) => "squared-hinge",
             _ => "squared",
@@ -230,6 +236,7 @@ fn classes(random: &mut Random, method: &MethodInfo, discrete: bool) -> usize {
     match method.name {
         "ofs" | "sofs" => 2,
         "ogfs" | "l1-hinge" => random.between(2, 4),
+        "fcbf" if !discrete => *random.pick(&[0, 0, 0, 0, 2]),
         "annealed-ridge" | "ols" | "olsth" | "ofsa" => *random.pick(&[0, 0, 2, 3]),
         _ if discrete => random.between(2, 4),
         _ if by_rows(method) => *random.pick(&[0, 0, 2]),

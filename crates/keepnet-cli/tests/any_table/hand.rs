@@ -40,7 +40,11 @@ pub fn features(table: &Table, text: Text) -> Vec<(String, Vec<f64>)> {
         (true, Text::Skip) => Vec::new(),
         (true, Text::Codes) => vec![(c.name.clone(), codes(c))],
         (true, Text::OneHot) => {
-            let there = |level: usize| c.values.contains(&(level as f64));
+            let count = |level: usize| c.values.iter().filter(|v| **v == level as f64).count();
+            let most = (0..c.levels.len()).map(count).max().unwrap_or(0);
+            // The first of the most frequent levels is the reference.
+            let reference = (0..c.levels.len()).find(|level| count(*level) == most);
+            let there = |level: usize| count(level) > 0 && Some(level) != reference;
             let is = |level: usize, v: &f64| match v.is_nan() {
                 true => f64::NAN,
                 false => f64::from(u8::from(*v == level as f64)),

@@ -6,7 +6,8 @@ use crate::case::by_rows;
 use crate::random::Random;
 
 /// Settings under which a method keeps every relation.
-const ANYWHERE: [(&str, &[&str]); 11] = [
+const ANYWHERE: [(&str, &[&str]); 12] = [
+    ("hold", &["1", "3", "all"]),
     ("reserve", &["2"]),
     ("theta", &["0", "1"]),
     ("tau", &["1", "3"]),
@@ -38,7 +39,9 @@ const IN_PLACE: [(&str, &[&str]); 12] = [
 ];
 
 fn set(random: &mut Random, method: &MethodInfo, from: &[(&str, &[&str])]) -> Vec<String> {
-    let has = |name: &str| method.settings.iter().any(|setting| setting.name == name);
+    // Of a measure that is chosen by the types of the columns either alpha or delta has an effect.
+    let idle = |name: &str| name == "alpha" && method.has("delta");
+    let has = |name: &str| method.has(name) && !idle(name);
     let there: Vec<_> = from.iter().filter(|(name, _)| has(name)).collect();
     if there.is_empty() {
         return Vec::new();
@@ -51,7 +54,7 @@ fn set(random: &mut Random, method: &MethodInfo, from: &[(&str, &[&str])]) -> Ve
 pub fn anywhere(random: &mut Random, method: &MethodInfo) -> Vec<String> {
     match random.between(0, 5) {
         0 => set(random, method, &ANYWHERE),
-        1 if !by_rows(method) => vec!["--scans".into(), random.pick(&["1", "3"]).to_string()],
+        1 if method.scans > 1 => vec!["--scans".into(), random.pick(&["1", "3"]).to_string()],
         _ => Vec::new(),
     }
 }

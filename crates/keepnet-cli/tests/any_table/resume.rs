@@ -90,7 +90,7 @@ fn columns(case: &Case, random: &mut Random) -> Check {
     let mut broken = words.clone();
     let state = folder.path().join("run.kn");
     broken.extend(["--checkpoint".to_string(), state.to_str().unwrap().into()]);
-    let blocks = case.table.columns.len().div_ceil(width) * case.method.scans as usize;
+    let blocks = case.table.columns.len().div_ceil(width) * case.method.scans.max(1) as usize;
     let stop = random.between(1, blocks);
     let first = case.run(&broken, folder.path(), form, &Stepwise { width, stop: Some(stop) });
     // A run that was stopped leaves its state, and one that came to its end does not.
@@ -145,7 +145,7 @@ fn row_run(
     let Way::Rows(missing) = way else { unreachable!("a method on rows") };
     let drop_row = missing == RowMissing::DropRow;
     let rows = ProblemSpec { drop_row, ..problem };
-    let mut source = open_rows(&request.input.inputs, &rows, &request.input.options(None))?;
+    let mut source = open_rows(&request.input.inputs, &rows, &request.input.options(None)?)?;
     let problem = source.problem().clone();
     let mut learner = registry::make_rows(method, &spec, &problem, Budget::unlimited())?;
     let options = RowOptions { missing, block, ..RowOptions::default() };

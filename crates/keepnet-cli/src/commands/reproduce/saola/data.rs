@@ -148,11 +148,17 @@ pub const SAOLA: Method = Method::plain("saola", "SAOLA");
 pub const SAOLA_MAX: Method = Method::plain("saola-max", "SAOLA-max");
 /// Fast-OSFS.
 pub const FAST_OSFS: Method = Method::plain("fast-osfs", "Fast-OSFS");
+/// The wealth and payout of the papers' comparisons.
+const LEVEL: (&str, &str) = ("level", "0.5");
 /// Alpha-investing by the rules of the authors' library, which give the paper's numbers.
-pub const ALPHA: Method =
-    Method { name: "alpha-investing", label: "Alpha-investing", settings: &[("rules", "lofs")] };
+pub const ALPHA: Method = Method {
+    name: "alpha-investing",
+    label: "Alpha-investing",
+    settings: &[("rules", "lofs"), LEVEL],
+};
 /// Alpha-investing with the t-test that keepnet takes by default; not in the paper.
-pub const ALPHA_T: Method = Method::plain("alpha-investing", "Alpha-investing, t-test");
+pub const ALPHA_T: Method =
+    Method { name: "alpha-investing", label: "Alpha-investing, t-test", settings: &[LEVEL] };
 /// Group-SAOLA.
 pub const GROUP_SAOLA: Method = Method::plain("group-saola", "group-SAOLA");
 /// OGFS.

@@ -1,0 +1,118 @@
+//! The batch filters against recorded selections of public programs and of a plain Python form,
+//! from the files through the program. The records and the data lie beside the repository, in
+//! `../shared`; `SEMANTICS.md` there says who made each and where a program departs from its paper.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::skipped::skipped;
+use common::{Called, keepnet};
+use serde_json::Value;
+
+fn shared() -> Option<PathBuf> {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let there = shared.join("oracles/batch-filters").is_dir() && shared.join("data").is_dir();
+    if !there {
+        skipped("batch filters on real data: ../shared/oracles/batch-filters");
+    }
+    there.then_some(shared)
+}
+
+fn record(shared: &Path, name: &str) -> Value {
+    let path = shared.join("oracles/batch-filters").join(name);
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn list(value: &Value) -> Vec<u64> {
+    value.as_array().unwrap().iter().map(|index| index.as_u64().unwrap()).collect()
+}
+
+/// The program's result on a data set of `../shared`.
+fn result(shared: &Path, dataset: &str, words: &[&str]) -> Value {
+    let data = shared.join(format!("data/{dataset}.parquet"));
+    let mut command = keepnet();
+    command.arg("select").arg(data).args(["--target", "y", "--task", "classification"]).args(words);
+    let called = Called::new(&command.args(["--quiet", "--output", "-"]).output().unwrap());
+    serde_json::from_str(&called.fine().out).unwrap()
+}
+
+/// Indices and scores in the order of the method's own list.
+fn ordered(result: &Value) -> (Vec<u64>, Vec<f64>) {
+    let mut selected = result["selected"].as_array().unwrap().clone();
+    selected.sort_by_key(|feature| feature["order"].as_u64().unwrap());
+    let number = |feature: &Value| feature["index"].as_u64().unwrap();
+    let score = |feature: &Value| feature["score"].as_f64().unwrap();
+    (selected.iter().map(number).collect(), selected.iter().map(score).collect())
+}
+
+#[test]
+fn fcbf_selects_the_recorded_features_in_their_order_for_any_hold() {
+    let Some(shared) = shared() else { return };
+    let mut compared = 0;
+    for run in record(&shared, "fcbf_reference.json")["runs"].as_array().unwrap() {
+        let dataset = run["dataset"].as_str().unwrap();
+        let want = list(&run["selected"]);
+        for hold in ["hold=all", "hold=50"] {
+            let words = ["--method", "fcbf", "--measure", "su", "--set", hold];
+            let got = result(&shared, dataset, &words);
+            assert_eq!(ordered(&got).0, want, "{dataset} {hold}");
+            assert_eq!(got["complete"], true);
+            compared += 1;
+        }
+    }
+    assert!(compared >= 16, "{compared}");
+}
+
+#[test]
+fn mrmr_selects_what_pengs_program_selects() {
+    let Some(shared) = shared() else { return };
+    let mut compared = 0;
+    for run in record(&shared, "mrmr_peng.json")["runs"].as_array().unwrap() {
+        let (dataset, criterion) =
+            (run["dataset"].as_str().unwrap(), run["criterion"].as_str().unwrap());
+        let (k, rule) = (run["k"].to_string(), format!("criterion={criterion}"));
+        for hold in ["hold=all", "hold=50"] {
+            let words = ["--method", "mrmr", "-k", &k, "--set", &rule, "--set", hold];
+            let got = result(&shared, dataset, &words);
+            let (order, scores) = ordered(&got);
+            assert_eq!(order, list(&run["reference_order"]), "{dataset} {criterion} {hold}");
+            let mut set = order.clone();
+            set.sort_unstable();
+            let mut want = list(&run["selected"]);
+            if run["order"] == "set" {
+                want.sort_unstable();
+                assert_eq!(set, want, "{dataset} {criterion}");
+            } else {
+                assert_eq!(order, want, "{dataset} {criterion}");
+            }
+            // Peng's program prints three digits.
+            for (got, want) in scores.iter().zip(run["scores"].as_array().into_iter().flatten()) {
+                assert!((got - want.as_f64().unwrap()).abs() <= 5.1e-4, "{got} {want}");
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 14);
+}
+
+#[test]
+fn mrmr_with_the_rules_of_the_package_selects_what_it_selects() {
+    let Some(shared) = shared() else { return };
+    let mut compared = 0;
+    for run in record(&shared, "mrmr_selection.json")["runs"].as_array().unwrap() {
+        if run["status"] != "ok" {
+            continue;
+        }
+        let dataset = run["dataset"].as_str().unwrap();
+        let k = run["parameters"]["K"].to_string();
+        let rules = ["--set", "criterion=fcq", "--set", "rules=mrmr-selection"];
+        for hold in ["hold=all", "hold=20"] {
+            let words = [&["--method", "mrmr", "-k", &k, "--set", hold][..], &rules].concat();
+            let got = ordered(&result(&shared, dataset, &words)).0;
+            assert_eq!(got, list(&run["selected"]), "{dataset} {hold}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 12);
+}
