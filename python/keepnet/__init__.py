@@ -14,6 +14,7 @@ array([207, 213, 244, 246, 378])
 """
 
 from keepnet import features as _feature_classes
+from keepnet import plot
 from keepnet import samples as _sample_classes
 from keepnet._keepnet import __version__
 from keepnet._progress import Progress
@@ -21,7 +22,7 @@ from keepnet._registry import CLASSES as _CLASSES
 from keepnet._registry import METHODS as _METHODS
 from keepnet._select import merge, methods, select
 
-__all__ = ["Progress", "__version__", "merge", "methods", "select"]
+__all__ = ["Progress", "__version__", "merge", "methods", "plot", "select"]
 __all__ += sorted(cls.__name__ for cls in _CLASSES.values())
 for _cls in _CLASSES.values():
     globals()[_cls.__name__] = _cls

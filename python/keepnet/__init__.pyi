@@ -1,16 +1,18 @@
 """Types of the package; written by `python -m keepnet._stubs`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from keepnet import plot as plot
 
 __version__: str
 
 class Progress(NamedTuple):
     scan: int
-    scans: int
+    scans: int | None
     arrived: int
     total: int | None
     kept: int
@@ -20,13 +22,360 @@ class Progress(NamedTuple):
 
 def methods() -> list[dict[str, Any]]: ...
 def merge(estimators: Iterable[_Averages]) -> _Averages: ...
+_Estimator = TypeVar("_Estimator", bound=_Selector)
+
+@overload
 def select(
     source: Any,
     target: ArrayLike | str | None = None,
     k: int | None = 10,
-    method: str | _Selector = "os-plus",
+    method: Literal["os-plus"] = "os-plus",
     **options: Any,
-) -> Any: ...
+) -> OSPlus: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["os"],
+    **options: Any,
+) -> OS: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["saola"],
+    **options: Any,
+) -> SAOLA: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["saola-max"],
+    **options: Any,
+) -> SAOLAMax: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["group-saola"],
+    **options: Any,
+) -> GroupSAOLA: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["ossfs-dd"],
+    **options: Any,
+) -> OSSFSDD: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["sfs-fi"],
+    **options: Any,
+) -> SFSFI: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["screen"],
+    **options: Any,
+) -> Screen: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["alpha-investing"],
+    **options: Any,
+) -> AlphaInvesting: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["osfs"],
+    **options: Any,
+) -> OSFS: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["fast-osfs"],
+    **options: Any,
+) -> FastOSFS: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["ogfs"],
+    **options: Any,
+) -> OGFS: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["asy-os"],
+    **options: Any,
+) -> AsyOS: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["grafting"],
+    **options: Any,
+) -> Grafting: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["grafting-light"],
+    **options: Any,
+) -> GraftingLight: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["l1-cd"],
+    **options: Any,
+) -> L1CD: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["l0-cd"],
+    **options: Any,
+) -> L0CD: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["lasso"],
+    **options: Any,
+) -> Lasso: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["l1-hinge"],
+    **options: Any,
+) -> L1Hinge: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["proj-gd"],
+    **options: Any,
+) -> ProjGD: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["sparse-group-lasso"],
+    **options: Any,
+) -> SparseGroupLasso: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["fcbf"],
+    **options: Any,
+) -> FCBF: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["mrmr"],
+    **options: Any,
+) -> MRMR: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["annealed-ridge"],
+    **options: Any,
+) -> AnnealedRidge: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["ols"],
+    **options: Any,
+) -> OLS: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["olsth"],
+    **options: Any,
+) -> OLSth: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["ofsa"],
+    **options: Any,
+) -> OFSA: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["olasso"],
+    **options: Any,
+) -> OLasso: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["oalasso"],
+    **options: Any,
+) -> OALasso: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["oelnet"],
+    **options: Any,
+) -> OElNet: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["omcp"],
+    **options: Any,
+) -> OMCP: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["oscad"],
+    **options: Any,
+) -> OSCAD: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["sgd"],
+    **options: Any,
+) -> SGD: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["tsgd"],
+    **options: Any,
+) -> TSGD: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["siht"],
+    **options: Any,
+) -> SIHT: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["truncated-gradient"],
+    **options: Any,
+) -> TruncatedGradient: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["opg"],
+    **options: Any,
+) -> OPG: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["rda"],
+    **options: Any,
+) -> RDA: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["opg-sadmm"],
+    **options: Any,
+) -> OPGSADMM: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["rda-sadmm"],
+    **options: Any,
+) -> RDASADMM: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["ofs"],
+    **options: Any,
+) -> OFS: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["sofs"],
+    **options: Any,
+) -> SOFS: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: _Estimator,
+    **options: Any,
+) -> _Estimator: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: str,
+    **options: Any,
+) -> _Selector: ...
 
 class _Selector:
     result_: dict[str, Any]
@@ -51,9 +400,22 @@ class _Model:
     intercept_: float | NDArray[np.float64]
     def predict(self, X: Any) -> NDArray[Any]: ...
     def decision_function(self, X: Any) -> NDArray[np.float64]: ...
+    def predict_proba(self, X: Any) -> NDArray[np.float64]: ...
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
 
 class _Features(_Selector):
+    k_: int
+    path_: list[dict[str, Any]]
+    holdout_loss_: float
+    frequencies_: NDArray[np.float64]
+    expected_false_: dict[str, float | None]
+    estimates_: NDArray[np.float64]
+    std_errors_: NDArray[np.float64]
+    pvalues_: NDArray[np.float64]
+    pvalues_adjusted_: NDArray[np.float64]
+    confidence_intervals_: NDArray[np.float64]
+    w_: NDArray[np.float64]
+    e_values_: NDArray[np.float64]
     def partial_fit_columns(
         self,
         X_columns: Any,
@@ -83,7 +445,7 @@ class _Averages(_Samples):
 class OSPlus(_Model, _Features):
     def __init__(
         self,
-        k: int = ...,
+        k: int | Sequence[int] | str = ...,
         *,
         loss: str | None = ...,
         reserve: int = ...,
@@ -91,15 +453,25 @@ class OSPlus(_Model, _Features):
         ridge: float = ...,
         epsilon: float | None = ...,
         intercept: bool = ...,
+        neighbours: int | Literal["auto"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -110,7 +482,7 @@ class OSPlus(_Model, _Features):
 class OS(_Model, _Features):
     def __init__(
         self,
-        k: int = ...,
+        k: int | Sequence[int] | str = ...,
         *,
         loss: str | None = ...,
         eta: float | str = ...,
@@ -118,15 +490,24 @@ class OS(_Model, _Features):
         tolerance: float = ...,
         epsilon: float | None = ...,
         intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -137,23 +518,32 @@ class OS(_Model, _Features):
 class SAOLA(_Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         measure: Literal["auto", "su", "mi", "fisher-z"] = ...,
         rules: Literal["paper", "lofs"] = ...,
         delta: float = ...,
         alpha: float = ...,
-        bins: int | None = ...,
+        bins: int | Literal["mean"] | None = ...,
         on_full: Literal["error", "evict"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -164,23 +554,32 @@ class SAOLA(_Features):
 class SAOLAMax(_Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         measure: Literal["auto", "su", "mi", "fisher-z"] = ...,
         rules: Literal["paper", "lofs"] = ...,
         delta: float = ...,
         alpha: float = ...,
-        bins: int | None = ...,
+        bins: int | Literal["mean"] | None = ...,
         on_full: Literal["error", "evict"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -196,16 +595,131 @@ class GroupSAOLA(_Features):
         rules: Literal["paper", "lofs"] = ...,
         delta: float = ...,
         alpha: float = ...,
-        bins: int | None = ...,
+        bins: int | Literal["mean"] | None = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class OSSFSDD(_Features):
+    def __init__(
+        self,
+        k: int | Sequence[int] | str | None = ...,
+        *,
+        measure: Literal["auto", "su", "mi", "fisher-z"] = ...,
+        rules: Literal["paper", "authors"] = ...,
+        low: float = ...,
+        high: float = ...,
+        pool: int = ...,
+        alpha: float = ...,
+        bins: int | Literal["mean"] | None = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
+        task: str = ...,
+        scans: int | Literal["rest"] | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class SFSFI(_Features):
+    def __init__(
+        self,
+        k: int | Sequence[int] | str | None = ...,
+        *,
+        measure: Literal["auto", "su", "mi", "fisher-z"] = ...,
+        rules: Literal["paper", "authors"] = ...,
+        gamma: float = ...,
+        alpha: float = ...,
+        bins: int | Literal["mean"] | None = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
+        task: str = ...,
+        scans: int | Literal["rest"] | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class Screen(_Features):
+    def __init__(
+        self,
+        k: int | Sequence[int] | str | None = ...,
+        *,
+        test: Literal["auto", "fisher", "mann-whitney", "ks", "kendall", "pearson", "fisher-z", "spearman", "welch", "anova", "chi2", "g2"] = ...,
+        procedure: Literal["by", "bh", "holm", "bonferroni", "lond", "lond-dep", "lord", "saffron", "addis", "e-lond"] = ...,
+        level: float = ...,
+        classes: int = ...,
+        combine: Literal["each", "bonferroni"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        task: str = ...,
+        scans: int | Literal["rest"] | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -216,20 +730,29 @@ class GroupSAOLA(_Features):
 class AlphaInvesting(_Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
-        wealth: float = ...,
-        payout: float = ...,
+        level: float | None = ...,
+        wealth: float | None = ...,
+        payout: float | None = ...,
         rules: Literal["paper", "lofs"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -240,22 +763,31 @@ class AlphaInvesting(_Features):
 class OSFS(_Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         measure: Literal["auto", "fisher-z", "g2"] = ...,
         rules: Literal["paper", "lofs"] = ...,
         alpha: float = ...,
-        bins: int | None = ...,
+        bins: int | Literal["mean"] | None = ...,
         max_condition: int = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -266,22 +798,31 @@ class OSFS(_Features):
 class FastOSFS(_Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         measure: Literal["auto", "fisher-z", "g2"] = ...,
         rules: Literal["paper", "lofs"] = ...,
         alpha: float = ...,
-        bins: int | None = ...,
+        bins: int | Literal["mean"] | None = ...,
         max_condition: int = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -292,20 +833,28 @@ class FastOSFS(_Features):
 class OGFS(_Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         epsilon: float = ...,
         level: float = ...,
         lambda_: float = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -316,7 +865,7 @@ class OGFS(_Features):
 class AsyOS(_Model, _Features):
     def __init__(
         self,
-        k: int = ...,
+        k: int | Sequence[int] | str = ...,
         *,
         loss: str | None = ...,
         centre: Literal["threads", "simulated"] = ...,
@@ -327,15 +876,24 @@ class AsyOS(_Model, _Features):
         tolerance: float = ...,
         epsilon: float | None = ...,
         intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -346,22 +904,31 @@ class AsyOS(_Model, _Features):
 class Grafting(_Model, _Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         loss: str | None = ...,
         lambda_: float | Literal["auto"] = ...,
         standardise: bool = ...,
         epsilon: float | None = ...,
         intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -372,22 +939,31 @@ class Grafting(_Model, _Features):
 class GraftingLight(_Model, _Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         loss: str | None = ...,
         lambda_: float | Literal["auto"] = ...,
         standardise: bool = ...,
         epsilon: float | None = ...,
         intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -398,22 +974,31 @@ class GraftingLight(_Model, _Features):
 class L1CD(_Model, _Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         loss: str | None = ...,
         lambda_: float | Literal["auto"] = ...,
         standardise: bool = ...,
         epsilon: float | None = ...,
         intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -424,22 +1009,31 @@ class L1CD(_Model, _Features):
 class L0CD(_Model, _Features):
     def __init__(
         self,
-        k: int = ...,
+        k: int | Sequence[int] | str = ...,
         *,
         loss: str | None = ...,
         eta: float = ...,
         standardise: bool = ...,
         epsilon: float | None = ...,
         intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -450,22 +1044,31 @@ class L0CD(_Model, _Features):
 class Lasso(_Model, _Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         loss: str | None = ...,
         lambda_: float | Literal["auto"] = ...,
         standardise: bool = ...,
         epsilon: float | None = ...,
         intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -476,20 +1079,29 @@ class Lasso(_Model, _Features):
 class L1Hinge(_Model, _Features):
     def __init__(
         self,
-        k: int | None = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
         lambda_: float | Literal["auto"] = ...,
         standardise: bool = ...,
         intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,
@@ -500,22 +1112,140 @@ class L1Hinge(_Model, _Features):
 class ProjGD(_Model, _Features):
     def __init__(
         self,
-        k: int = ...,
+        k: int | Sequence[int] | str = ...,
         *,
         loss: str | None = ...,
         eta: float | str = ...,
         standardise: bool = ...,
         epsilon: float | None = ...,
         intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
         task: str = ...,
-        scans: int | None = ...,
+        scans: int | Literal["rest"] | None = ...,
         order: str | ArrayLike = ...,
         groups: str | Mapping[str, Any] | ArrayLike | None = ...,
         always: Sequence[str | int] | None = ...,
         missing: str = ...,
         max_missing: float | None = ...,
         min_count: int = ...,
-        class_weight: str | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class SparseGroupLasso(_Model, _Features):
+    def __init__(
+        self,
+        k: int | Sequence[int] | str | None = ...,
+        *,
+        loss: str | None = ...,
+        mix: float = ...,
+        lambda_: float | Literal["auto"] = ...,
+        lambda1: float | None = ...,
+        lambda2: float | None = ...,
+        ratio: bool = ...,
+        standardise: bool = ...,
+        epsilon: float | None = ...,
+        intercept: bool = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
+        task: str = ...,
+        scans: int | Literal["rest"] | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class FCBF(_Features):
+    def __init__(
+        self,
+        k: int | Sequence[int] | str | None = ...,
+        *,
+        measure: Literal["auto", "su", "mi", "fisher-z"] = ...,
+        rules: Literal["paper", "strict"] = ...,
+        delta: float = ...,
+        alpha: float = ...,
+        bins: int | Literal["mean"] | None = ...,
+        hold: int | Literal["auto", "all"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
+        task: str = ...,
+        scans: int | Literal["rest"] | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class MRMR(_Features):
+    def __init__(
+        self,
+        k: int | Sequence[int] | str = ...,
+        *,
+        criterion: Literal["auto", "mid", "miq", "fcd", "fcq"] = ...,
+        rules: Literal["paper", "mrmr-selection"] = ...,
+        bins: int | Literal["mean"] | None = ...,
+        hold: int | Literal["auto", "all"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
+        task: str = ...,
+        scans: int | Literal["rest"] | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
         memory: int | None = ...,
         n_jobs: int | None = ...,
         random_state: int | np.random.RandomState | None = ...,

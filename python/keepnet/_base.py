@@ -7,6 +7,7 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -18,6 +19,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from keepnet import _derived, _inputs
 from keepnet._progress import Reporter
 
+# Most distinct whole numbers that are taken for classes, as on the command line.
+_CLASSES = 20
+# With more rows than this, `k` is not compared with the rows that differ.
+MANY_ROWS = 4096
 _BY_LOSS = {"logistic": True, "squared-hinge": True, "squared-epsilon": False}
 
 
@@ -39,6 +44,22 @@ def plain(value) -> bool | int | float | str:
     if isinstance(value, Real):
         return float(value) if np.isfinite(value) else str(float(value))
     return str(value)
+
+
+def _are_classes(y: np.ndarray) -> bool:
+    """Whether values are classes: text, booleans, two values, or 3 to 20 whole numbers."""
+    if y.dtype.kind in "OUSb":
+        return True
+    for part in (y[:1000], y):
+        values = np.unique(part)
+        if len(values) > _CLASSES:
+            return False
+    return len(values) == 2 or (len(values) > 2 and bool(np.all(values % 1 == 0)))
+
+
+def sizes(k):
+    """A size or several, as JSON has them."""
+    return k if k is None or isinstance(k, (str, Integral)) else [int(one) for one in k]
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -72,7 +93,8 @@ class Selector(SelectorMixin, BaseEstimator):
         (
             "feature_names_in_",
             "ndarray of shape (n_features_in_,)",
-            "Names of the features; only where the input had names.",
+            "Names of the features; only where the input had names, and a stream of features no "
+            "more than 100,000 of them.",
         ),
     )
 
@@ -93,8 +115,8 @@ class Selector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
         tasks = self._info["tasks"]
-        if "binary" in tasks:
-            tags.classifier_tags = ClassifierTags(multi_class=False)
+        if "class" in tasks:
+            tags.classifier_tags = ClassifierTags(multi_class="binary" not in tasks)
         return tags
 
     def __sklearn_is_fitted__(self):
@@ -118,10 +140,10 @@ class Selector(SelectorMixin, BaseEstimator):
             if value is None or value == self._engine[name]:
                 continue
             settings[theirs] = plain(value)
-        threads = None if self.n_jobs is None or self.n_jobs < 1 else int(self.n_jobs)
+        threads = int(effective_n_jobs(self.n_jobs))
         method = {
             "name": self._info["name"],
-            "k": getattr(self, "k", None),
+            "k": sizes(getattr(self, "k", None)),
             "loss": getattr(self, "loss", None),
             "settings": settings,
             "missing": self.missing,
@@ -136,32 +158,66 @@ class Selector(SelectorMixin, BaseEstimator):
 
     # -- the target
 
-    def _is_classification(self, y: np.ndarray) -> bool:
+    def _known_task(self) -> str | None:
+        """The task where it does not depend on the target: asked for, by the loss or the method."""
         if self.task != "auto":
-            return self.task == "classification"
+            return self.task
         by_loss = _BY_LOSS.get(getattr(self, "loss", None))
-        if by_loss is not None:
-            return by_loss
-        if y.dtype.kind in "OUSb" or "regression" not in self._info["tasks"]:
-            return True
-        first = y[0]
-        others = y[y != first]
-        return len(others) > 0 and bool(np.all(others == others[0]))
+        if by_loss is None and "regression" not in self._info["tasks"]:
+            by_loss = True
+        return None if by_loss is None else "classification" if by_loss else "regression"
+
+    def _is_classification(self, y: np.ndarray) -> bool:
+        known = self._known_task()
+        return _are_classes(y) if known is None else known == "classification"
+
+    def _class_notes(self, classes) -> list[str]:
+        """What to say where the values of the target decided that whole numbers are classes."""
+        if classes is None or self._known_task() is not None:
+            return []
+        if len(classes) < 3 or classes.dtype.kind not in "biuf":
+            return []
+        many = f"the target has {len(classes)} distinct whole numbers, which are taken for classes"
+        return [f"{many}; task='regression' takes them as numbers"]
 
     def _encode(self, y: np.ndarray, classes=None):
         """The target as numbers, and the classes or None; `classes` where they are known."""
         if classes is None:
             if not self._is_classification(y):
                 return np.ascontiguousarray(y, dtype=np.float64), None
-            check_classification_targets(y)
             classes, codes = np.unique(y, return_inverse=True)
+            if len(classes) != 2:
+                # Two fractions are two classes, which scikit-learn would call continuous.
+                check_classification_targets(y)
+            if len(classes) > 2 and "binary" in self._info["tasks"]:
+                many = f"{type(self).__name__} takes two classes, the target has {len(classes)}"
+                advice = "task='regression' takes numbers" if "regression" in self._info["tasks"] else ""
+                raise ValueError(f"Only binary classification is supported. {many}. {advice}".strip())
             return codes.astype(np.float64), classes
         codes = np.searchsorted(classes, y)
         known = np.take(classes, np.minimum(codes, len(classes) - 1)) == y
         if not np.all(known):
             strange = y[~known][0]
-            raise ValueError(f"the target has a class that is not in classes: {strange}")
+            advice = "give every class in `classes`, or set task='regression' for numbers"
+            raise ValueError(f"the target has a class that did not come before: {strange}; {advice}")
         return codes.astype(np.float64), classes
+
+    def _allowed_k(self, packed, rows) -> tuple[int | None, list[str]]:
+        """`k`, lowered to what the rows allow least squares to fit, and what to say of that.
+
+        Equal rows allow no more than one of them, so that a weight of 2 is a row that comes twice.
+        """
+        k, loss = getattr(self, "k", None), getattr(self, "loss", None)
+        fits = self._info["has_loss"] and ("choose" in self._settings or not self._info["rows"])
+        if not isinstance(k, Integral) or rows > MANY_ROWS:
+            return sizes(k), []
+        if loss not in (None, "squared") or not fits:
+            return k, []
+        different = rows if packed is None else _inputs.different_rows(packed, k + 1)
+        if different < 2 or k < different:
+            return k, []
+        allowed = f"{different} different rows allow {different - 1} features"
+        return different - 1, [f"k is {k} but {allowed}; k is lowered to that"]
 
     @staticmethod
     def _class_names(classes):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -16,12 +18,155 @@ ONE_SCAN = (
     "one scan only: each feature was judged once, against what was kept when it came; a second "
     "scan, where the stream can be had again, usually finds more"
 )
+MORE_SCANS = (
+    "the method is not done: it makes several scans; bring the columns again after `end_scan`, or "
+    "give hold='all', with which it holds every column and makes one"
+)
+
+
+# Most names of a stream that are kept for `feature_names_in_`.
+MOST_NAMES = 100_000
 
 
 class FeatureSelector(Selector):
     """Base of the methods on a stream of features."""
 
     _new_run = _keepnet.ColumnRun
+    _attributes = (
+        ("k_", "int", "The size that was asked for or chosen; only where there is one."),
+        (
+            "path_",
+            "list of dict",
+            "The sizes to choose from: `k`, `cv_mean`, `cv_se`, `cv_error`, `in_sample`, `ebic` "
+            "and whether it was `chosen`; only with several sizes.",
+        ),
+        (
+            "holdout_loss_",
+            "float",
+            "Loss on the samples that `holdout` set aside; only where it did.",
+        ),
+        (
+            "frequencies_",
+            "ndarray of shape (n_features_in_,)",
+            "With `stability` the share of the halves that selected each feature; NaN for those "
+            "below the share that was asked for.",
+        ),
+        (
+            "expected_false_",
+            "dict",
+            "With `stability` the bounds `mb`, `unimodal` and `r_concave` on the expected number "
+            "of false features.",
+        ),
+        (
+            "estimates_, std_errors_, pvalues_, pvalues_adjusted_",
+            "ndarray of shape (n_features_in_,) or (n_classes, n_features_in_)",
+            "With `inference='split'` the coefficient of each selected feature on the samples that "
+            "did not choose it, its standard error and p-values; NaN for the others.",
+        ),
+        (
+            "confidence_intervals_",
+            "ndarray of shape (..., n_features_in_, 2)",
+            "With `inference='split'` an interval for each, not adjusted for their number.",
+        ),
+        (
+            "w_, e_values_",
+            "ndarray of shape (n_features_in_,)",
+            "With `inference='knockoffs'` by how much each selected feature did better than its "
+            "knockoff, and with `repeats` its e-value; NaN for the others.",
+        ),
+    )
+
+    def _trust(self) -> dict:
+        """The part of a request that says how far the selection can be trusted."""
+        names = ("choose", "holdout", "inference", "correction", "repeats", "null")
+        trust = {name: getattr(self, name) for name in names} | {"folds": self._folds()}
+        if self.stability is not None:
+            pairs = self.stability
+            pairs = (pairs,) if isinstance(pairs, Integral) else pairs
+            trust["stability"] = ":".join(map(str, pairs))
+        return trust
+
+    def _folds(self) -> int | None:
+        """The number of folds; given splits belong to no run of one size."""
+        if self.cv is None or isinstance(self.cv, Integral):
+            return self.cv
+        k = getattr(self, "k", None)
+        if k is None or isinstance(k, Integral):
+            return None
+        raise ValueError("cv is a list of splits, expected a number of folds")
+
+    def _by_feature(self, field: str, advice: str) -> np.ndarray:
+        """A number of each feature, NaN for those that have none."""
+        found = [f for f in self._all() if f.get(field) is not None]
+        if not found and self._all():
+            raise AttributeError(f"there is none without {advice}")
+        self._one_place_each(field)
+        classes = np.ndim(found[0][field]) and len(found[0][field]) if found else 0
+        values = np.full((classes, self._width()) if classes else self._width(), np.nan)
+        for feature in found:
+            values[..., feature["index"]] = feature[field]
+        return values
+
+    @property
+    def frequencies_(self) -> np.ndarray:
+        return self._by_feature("frequency", "stability=PAIRS")
+
+    @property
+    def expected_false_(self) -> dict:
+        return self._found("stability", "stability=PAIRS")["expected_false"]
+
+    @property
+    def estimates_(self) -> np.ndarray:
+        return self._by_feature("estimate", "inference='split'")
+
+    @property
+    def std_errors_(self) -> np.ndarray:
+        return self._by_feature("std_error", "inference='split'")
+
+    @property
+    def pvalues_(self) -> np.ndarray:
+        return self._by_feature("p_value", "inference='split'")
+
+    @property
+    def pvalues_adjusted_(self) -> np.ndarray:
+        return self._by_feature("p_adjusted", "inference='split'")
+
+    @property
+    def confidence_intervals_(self) -> np.ndarray:
+        ends = [self._by_feature(end, "inference='split'") for end in ("ci_low", "ci_high")]
+        return np.stack(ends, axis=-1)
+
+    @property
+    def w_(self) -> np.ndarray:
+        return self._by_feature("w", "inference='knockoffs'")
+
+    @property
+    def e_values_(self) -> np.ndarray:
+        return self._by_feature("e_value", "inference='knockoffs' and repeats above 1")
+
+    def _found(self, field: str, advice: str):
+        """A part of the result that only some runs have."""
+        found = self.result_.get(field)
+        if found is None:
+            raise AttributeError(f"there is none without {advice}")
+        return found
+
+    @property
+    def path_(self) -> list[dict]:
+        return self._found("path", "a list of sizes: k=[5, 10, 20] or k='auto'")
+
+    @property
+    def k_(self) -> int:
+        k = getattr(self, "k", None)
+        if isinstance(k, Integral):
+            return int(k)
+        if k is None:
+            raise AttributeError("the method decided itself how many features stay")
+        return next(point["k"] for point in self.path_ if point["chosen"])
+
+    @property
+    def holdout_loss_(self) -> float:
+        return self._found("holdout", "holdout=SHARE")["loss"]
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -47,7 +192,11 @@ class FeatureSelector(Selector):
         if sample_weight is not None:
             packed, y, sample_weight = self._weighted(packed, y, sample_weight)
         codes, classes = self._encode(y)
-        request = self._request(**self._feature_request(names, self.n_features_in_, whole))
+        if isinstance(self.class_weight, Mapping):
+            weight = self._weight_of_classes(codes, classes, sample_weight)
+            packed, codes, sample_weight = self._weighted(packed, codes, weight)
+        more = self._feature_request(names, self.n_features_in_, whole, (packed, len(codes), classes))
+        request = self._request(**more)
         with self._reporter() as report:
             text = _keepnet.fit_columns(
                 request,
@@ -65,6 +214,14 @@ class FeatureSelector(Selector):
     def _forget(self):
         for name in ("_run", "_run_arguments", "_streamed", "_result", "_open", "_onehot"):
             self.__dict__.pop(name, None)
+
+    def _weight_of_classes(self, codes, classes, sample_weight):
+        """Sample weights times those of the classes; a class that is not named weighs 1."""
+        if classes is None:
+            raise ValueError("class_weight weighs classes, and the target is one of numbers")
+        each = np.array([float(self.class_weight.get(value, 1.0)) for value in classes.tolist()])
+        weight = each[codes.astype(np.intp)]
+        return weight if sample_weight is None else weight * sample_weight
 
     @staticmethod
     def _weighted(packed, y, sample_weight):
@@ -87,16 +244,24 @@ class FeatureSelector(Selector):
             packed = _inputs.pack(x[np.flatnonzero(used)], "csc")
         return packed, y[used], weight[used]
 
-    def _feature_request(self, names, features, whole) -> dict:
+    def _feature_request(self, names, features, whole, target=(None, None, None)) -> dict:
         """The part of a request that only methods on features have."""
         order = self.order if isinstance(self.order, str) else [int(j) for j in self.order]
         method = {"integral": whole, "max_missing": self.max_missing, "min_count": self.min_count}
         more = {"method": method, "run": {"scans": self.scans, "order": order}}
-        k = getattr(self, "k", None)
-        if k is not None and features is not None and k > features:
+        more["trust"] = self._trust()
+        if self.level is not None and "level" not in self._settings:
+            method["level"] = self.level
+        packed, rows, classes = target
+        k, notes = getattr(self, "k", None), []
+        if rows is not None:
+            k, notes = self._allowed_k(packed, rows)
+            method["k"] = k
+        more["notes"] = self._class_notes(classes) + notes
+        if isinstance(k, Integral) and features is not None and k > features:
             method["k"] = features
             seen = f"k is {k} but only {features} features were seen"
-            more["notes"] = [f"{seen}; all are kept that can be"]
+            more["notes"].append(f"{seen}; all are kept that can be")
         if self.groups is not None:
             method["groups"] = self._groups(names, features)
         if self.always is not None:
@@ -153,6 +318,7 @@ class FeatureSelector(Selector):
             self._begin(y, sample_weight, whole)
         elif y is not None:
             self._same_target(y)
+        named = names
         if names is None:
             names = [f"x{self._brought + j}" for j in range(count)]
         if len(names) != count:
@@ -162,10 +328,20 @@ class FeatureSelector(Selector):
             raise ValueError(f"feature name {twice!r} occurs more than once in the block")
         with self._reporter() as report:
             self._run.push(packed, names, report)
+        self._note_names(named, count)
         self._brought += count
         self.n_features_in_ = max(self._brought, getattr(self, "n_features_in_", 0))
         self._result = None
         return self
+
+    def _note_names(self, names, count):
+        """Notes the names of a first scan, which grow with the stream and so have a limit."""
+        if self._brought < getattr(self, "n_features_in_", 0):
+            return
+        if names is None or self._brought + count > MOST_NAMES:
+            self._names = None
+        elif self._names is not None:
+            self._names += names
 
     def _begin(self, y, sample_weight, whole):
         if hasattr(self, "_result"):
@@ -183,12 +359,17 @@ class FeatureSelector(Selector):
         codes, classes = self._encode(y)
         if sample_weight is not None:
             sample_weight = np.ascontiguousarray(column_or_1d(sample_weight), dtype=np.float64)
-        more = self._feature_request(None, None, whole)
+        if isinstance(self.class_weight, Mapping):
+            sample_weight = self._weight_of_classes(codes, classes, sample_weight)
+        more = self._feature_request(None, None, whole, (None, len(codes), classes))
+        for note in more["notes"]:
+            warnings.warn(note, UserWarning, stacklevel=3)
         balanced = self.class_weight == "balanced" and classes is not None
         names = self._class_names(classes)
         self._run_arguments = (self._request(**more), codes, names, sample_weight, balanced)
         self._run = self._new_run(*self._run_arguments)
         self._classes, self._streamed, self._open, self._brought = classes, True, True, 0
+        self._names = []
 
     def _same_target(self, y):
         codes, _ = self._encode(column_or_1d(np.asarray(y)), self._classes)
@@ -227,7 +408,9 @@ class FeatureSelector(Selector):
             run.end_scan()
         self._result = self._noted(run.finish(True))
         self._open = False
-        for name in ("_run", "_run_arguments"):
+        if self._names:
+            self.feature_names_in_ = np.asarray(self._names, dtype=object)
+        for name in ("_run", "_run_arguments", "_names"):
             self.__dict__.pop(name)
         return self
 
@@ -235,6 +418,8 @@ class FeatureSelector(Selector):
         result = json.loads(text)
         if result["scans"] == 1 and self._info["scans"] > 1:
             result["warnings"].append(ONE_SCAN)
+        if self._info["scans"] == 0 and not result["complete"]:
+            result["warnings"].append(MORE_SCANS)
         return result
 
     def _look(self) -> dict:

@@ -39,6 +39,11 @@ def is_table(x) -> bool:
     return _is("pandas", "DataFrame", x) or is_polars(x) or is_arrow(x)
 
 
+def is_series(x) -> bool:
+    """Whether it is one column with a name: a Series of pandas or polars."""
+    return _is("pandas", "Series", x) or _is("polars", "Series", x)
+
+
 def column_names(x) -> list[str] | None:
     """The names of a table's columns."""
     if is_arrow(x):
@@ -73,6 +78,29 @@ def _column(name, values) -> np.ndarray:
         except (TypeError, ValueError):
             pass
     raise TypeError(f"column {name!r} is {kind} and no feature; encode it or leave it out")
+
+
+def _no_text(x) -> None:
+    """Names the columns of a pandas table that are no numbers."""
+    if not _is("pandas", "DataFrame", x):
+        return
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    text = []
+    for at, kind in enumerate(x.dtypes):
+        if is_numeric_dtype(kind) or is_bool_dtype(kind):
+            continue
+        try:
+            np.asarray(x.iloc[:, at], dtype=np.float64)
+            number = getattr(kind, "kind", "O") not in "mM"
+        except (TypeError, ValueError):
+            number = False
+        if not number:
+            text.append(str(x.columns[at]))
+    if text:
+        named = ", ".join(map(repr, text[:5])) + (", ..." if len(text) > 5 else "")
+        what = f"column {named} holds" if len(text) == 1 else f"columns {named} hold"
+        raise ValueError(f"{what} text or dates, not numbers; encode or leave out such columns")
 
 
 def columns_of(x) -> tuple[list[str], tuple]:
@@ -144,6 +172,41 @@ def pack(x, form: str) -> tuple:
     return (form, across, index[0], index[1], dense(data))
 
 
+def different_rows(packed: tuple, most: int) -> int:
+    """How many rows of a packed matrix differ, of which no more than `most` are counted."""
+    rows = len(packed[2][0]) if packed[0] == "columns" else _height(packed)
+    part = min(rows, 2 * most)
+    while True:
+        count = len(_row_bytes(packed, part))
+        if count >= most or part == rows:
+            return min(count, most)
+        part = min(rows, 4 * part)
+
+
+def _height(packed: tuple) -> int:
+    if packed[0] == "csr":
+        return len(packed[2]) - 1
+    return packed[1].shape[0] if packed[0] == "dense" else packed[1]
+
+
+def _row_bytes(packed: tuple, part: int) -> set[bytes]:
+    """The first rows as bytes, each once; zeros are of one sign."""
+    form = packed[0]
+    if form == "dense":
+        return {(row + 0.0).tobytes() for row in packed[1][:part]}
+    if form == "columns":
+        columns = [column[:part].astype(np.float64) + 0.0 for column in packed[2]]
+        return {row.tobytes() for row in np.column_stack(columns)}
+    across, start, index, data = packed[1:]
+    kind, shape = sparse.csr_array, (len(start) - 1, across)
+    if form == "csc":
+        kind, shape = sparse.csc_array, shape[::-1]
+    x = kind((data, index, start), shape=shape)[:part].tocsr()
+    x.sort_indices()
+    ends = zip(x.indptr[:-1], x.indptr[1:], strict=True)
+    return {x.indices[a:b].tobytes() + x.data[a:b].tobytes() for a, b in ends}
+
+
 def is_finite(packed: tuple) -> bool:
     """Whether every value of a packed matrix is a finite number."""
     values = packed[-1]
@@ -183,6 +246,7 @@ def matrix(estimator, x, y, form: str, reset: bool = True, least: int = 2):
         x = x.to_pandas()
     if sparse.issparse(x):
         whole_sparse(x)
+    _no_text(x)
     whole = _whole(x)
     x, y = validate_data(
         estimator,
@@ -210,9 +274,12 @@ def block(x) -> tuple[list[str] | None, tuple, int, bool]:
         whole = all(column.dtype.kind in "biu" for column in packed[2])
         return names, packed, len(names), whole
     names, whole = column_names(x), _whole(x)
+    if names is None and is_series(x) and x.name not in (None, ""):
+        names = [str(x.name)]
     if sparse.issparse(x):
         whole_sparse(x)
     else:
+        _no_text(x)
         x = np.asarray(x)
         if x.dtype.kind not in "fbiu":
             x = x.astype(np.float64)

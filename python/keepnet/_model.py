@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils._tags import RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,6 +14,17 @@ def _classifies(estimator):
     check_is_fitted(estimator)
     if estimator._classes is None:
         raise AttributeError("a regression has no decision_function; use predict")
+    return True
+
+
+def _gives_probabilities(estimator):
+    if not hasattr(estimator, "_result"):
+        loss = getattr(estimator, "loss", None)
+    else:
+        _classifies(estimator)
+        loss = estimator.result_["params"].get("loss")
+    if loss != "logistic":
+        raise AttributeError("probabilities need loss='logistic' and classes")
     return True
 
 
@@ -28,6 +41,18 @@ class ModelMixin:
         ("intercept_", "float or ndarray of shape (n_classes,)", "The constant of the model."),
         ("classes_", "ndarray", "The classes in ascending order; classification only."),
     )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        task = self._known_task()
+        if hasattr(self, "_classes"):
+            task = "regression" if self._classes is None else "classification"
+        if task == "classification":
+            tags.estimator_type = "classifier"
+        elif task == "regression":
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags()
+        return tags
 
     @property
     def coef_(self) -> np.ndarray:
@@ -86,6 +111,28 @@ class ModelMixin:
             return margins
         best = margins.argmax(axis=1) if margins.ndim == 2 else (margins > 0).astype(int)
         return self._classes[best]
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X):
+        """Probabilities of the classes, under the logistic loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`. Several classes are each fitted against the rest; their
+            probabilities are divided by their sum.
+        """
+        p = expit(self._margins(X))
+        if p.ndim == 1:
+            return np.column_stack([1 - p, p])
+        total = p.sum(axis=1, keepdims=True)
+        even = np.full_like(p, 1 / p.shape[1])
+        return np.divide(p, total, out=even, where=total > 0)
 
     def score(self, X, y, sample_weight=None):
         """The share of right classes, or the coefficient of determination.

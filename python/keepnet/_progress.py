@@ -13,8 +13,8 @@ class Progress(NamedTuple):
     ----------
     scan : int
         The scan under way, from 0.
-    scans : int
-        Scans asked for.
+    scans : int or None
+        Scans asked for; None where there are as many as it takes.
     arrived : int
         Features or rows that have arrived, over all scans.
     total : int or None
@@ -30,7 +30,7 @@ class Progress(NamedTuple):
     """
 
     scan: int
-    scans: int
+    scans: int | None
     arrived: int
     total: int | None
     kept: int

@@ -26,19 +26,88 @@ LOSSES = ("squared", "squared-hinge", "logistic", "squared-epsilon")
 _POSITIVE = Interval(Integral, 1, None, closed="left")
 
 # Name: default, constraint, type in words, meaning.
+_SIZES = ["int", "array-like of int", "'auto'"]
+# Arguments of methods on features that say how far a selection can be trusted.
+TRUST = {
+    "choose": (
+        None,
+        [StrOptions({"cv", "cv-min", "ebic"}), None],
+        "{'cv', 'cv-min', 'ebic'} or None",
+        "How a size is chosen where `k` is a list or 'auto': 'cv' (which None is) takes the "
+        "smallest size whose cross-validated loss is within a standard error of the least, "
+        "'cv-min' the least, 'ebic' the extended Bayesian information criterion.",
+    ),
+    "cv": (
+        None,
+        # A list of splits is what scikit-learn's own checks set where there is no choice to make.
+        [Interval(Integral, 2, None, closed="left"), list, None],
+        "int or None",
+        "Folds of 'cv' and 'cv-min'; None is 5.",
+    ),
+    "holdout": (
+        None,
+        [Interval(Real, 0, 1, closed="neither"), None],
+        "float or None",
+        "Share of the samples that are set aside first; the loss of the result there is "
+        "`holdout_loss_`.",
+    ),
+    "stability": (
+        None,
+        [Interval(Integral, 2, 500, closed="both"), tuple, None],
+        "int, (int, float) or None",
+        "Pairs of halves of the samples that the method selects on, and the share of the halves "
+        "that has to select a feature, 0.75 unless it is given: `(50, 0.9)`.",
+    ),
+    "inference": (
+        None,
+        [str, None],
+        "'split', 'knockoffs' or None",
+        "Tests what was selected on half of the samples, which did not choose it; 'split:0.3' "
+        "takes another share of them. 'split' gives p-values and intervals, 'knockoffs' a false "
+        "discovery rate.",
+    ),
+    "correction": (
+        None,
+        [StrOptions({"holm", "bh", "none"}), None],
+        "{'holm', 'bh', 'none'} or None",
+        "How `inference='split'` adjusts p-values for their number; None is 'holm'.",
+    ),
+    "repeats": (
+        None,
+        [Interval(Integral, 1, 1000, closed="both"), None],
+        "int or None",
+        "Draws of `inference='knockoffs'`; None is 1.",
+    ),
+    "null": (
+        None,
+        [Interval(Integral, 0, 1000, closed="both"), None],
+        "int or None",
+        "Permuted targets to select from as well; a warning says where one of them is explained "
+        "as well as the real one. None is 0.",
+    ),
+}
+LEVEL = (
+    None,
+    [Interval(Real, 0, 1, closed="neither"), None],
+    "float or None",
+    "Level of `inference`; None is 0.05.",
+)
 COMMON = {
     "task": (
         "auto",
         [StrOptions({"auto", "regression", "classification"})],
         "{'auto', 'regression', 'classification'}",
-        "What the target is. With 'auto' the loss decides; then text, booleans or exactly two "
-        "values mean classification, and anything else regression.",
+        "What the target is. With 'auto' the loss decides, if it is for one task only; then text, "
+        "booleans, two values or 3 to 20 distinct whole numbers mean classification, and anything "
+        "else regression.",
     ),
     "scans": (
         None,
-        [_POSITIVE, None],
-        "int or None",
-        "Times to go through the features; None is the method's own number.",
+        [_POSITIVE, StrOptions({"rest"}), None],
+        "int, 'rest' or None",
+        "Times to go through the features; None is the method's own number. 'rest', for `OSPlus`, "
+        "goes on until a scan that tests every feature exactly makes no exchange: "
+        "`result_['metrics']['certificate']` is then true.",
     ),
     "order": (
         "given",
@@ -81,9 +150,10 @@ COMMON = {
     ),
     "class_weight": (
         None,
-        [StrOptions({"balanced"}), None],
-        "'balanced' or None",
-        "'balanced' makes every class weigh the same.",
+        [StrOptions({"balanced"}), Mapping, None],
+        "'balanced', mapping or None",
+        "'balanced' makes every class weigh the same; a mapping gives the weight of a sample of "
+        "each class, 1 for classes that it does not name.",
     ),
     "memory": (
         None,
@@ -96,7 +166,8 @@ COMMON = {
         None,
         [Integral, None],
         "int or None",
-        "Threads; None and -1 use every core. No result depends on it.",
+        "Threads; None is 1 unless in a `joblib.parallel_config`, -1 is every core. No result "
+        "depends on it, but for `AsyOS` with more than one worker.",
     ),
     "random_state": (
         None,
@@ -179,15 +250,23 @@ def parameters(info: dict, takes_k: bool, more: dict, changed: dict) -> dict:
     """Every argument of a class, in order: default, constraint, type, meaning."""
     entries = {}
     if takes_k:
-        constraint = [_POSITIVE] if info["needs_k"] else [_POSITIVE, None]
+        constraint, kinds = [_POSITIVE], ["int"]
         meaning = "Most features to keep"
-        meaning += "." if info["needs_k"] else "; None leaves the number to the method."
-        entries["k"] = (10, constraint, "int" if info["needs_k"] else "int or None", meaning)
+        if not info["rows"]:
+            constraint, kinds = [*constraint, "array-like", StrOptions({"auto"})], _SIZES
+            meaning += "; a list of sizes, or 'auto', chooses one by `choose`"
+        if not info["needs_k"]:
+            constraint, kinds = [*constraint, None], [*kinds, "None"]
+            meaning += "; None leaves the number to the method"
+        entries["k"] = (10, constraint, " or ".join(kinds), meaning + ".")
     if info["has_loss"]:
         entries["loss"] = LOSS
     for setting in info["settings"]:
         entries[python_name(setting["name"])] = setting_entry(setting)
     entries |= more
+    if not info["rows"]:
+        entries |= TRUST
+        entries.setdefault("level", LEVEL)
     for name in ROWS if info["rows"] else COMMON:
         entries[name] = COMMON[name]
     if info["rows"]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import _fit_context, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -40,7 +42,7 @@ class SampleSelector(ModelMixin, Selector):
         for name in ("_run", "_run_arguments", "_result", "_classes"):
             self.__dict__.pop(name, None)
         shuffle = getattr(self, "shuffle", False)
-        self._learn(X, y, None, sample_weight, reset=True, shuffle=shuffle)
+        self._learn(X, y, None, sample_weight, reset=True, shuffle=shuffle, whole=True)
         self._result = self._take(self._run.result(), self._classes)
         return self
 
@@ -67,10 +69,12 @@ class SampleSelector(ModelMixin, Selector):
         """
         first = not hasattr(self, "_run")
         self._learn(X, y, classes, sample_weight, reset=first)
+        for note in self._notes if first else []:
+            warnings.warn(note, UserWarning, stacklevel=2)
         self._result = None
         return self
 
-    def _learn(self, X, y, classes, sample_weight, reset, shuffle=False):
+    def _learn(self, X, y, classes, sample_weight, reset, shuffle=False, whole=False):
         packed, names, y, _ = _inputs.matrix(self, X, y, "csr", reset=reset, least=1)
         if reset and len(y) < 2 and classes is None:
             raise ValueError(f"n_samples={len(y)} is too few to begin with; bring 2 or more")
@@ -87,7 +91,12 @@ class SampleSelector(ModelMixin, Selector):
             )
             if names is None:
                 names = [f"x{j}" for j in range(self.n_features_in_)]
-            arguments = (self._asked(names), names, self._class_names(known))
+            self._notes = self._class_notes(known) if classes is None else []
+            k = None
+            if whole:
+                k, lowered = self._allowed_k(self._used(packed, sample_weight), len(used))
+                self._notes += lowered
+            arguments = (self._asked(names, k), names, self._class_names(known))
             run = self._new_run(*arguments)
             self._run, self._run_arguments, self._classes = run, arguments, known
         if self._classes is None:
@@ -105,16 +114,35 @@ class SampleSelector(ModelMixin, Selector):
             key = _order.keys(packed, codes, self._seed())
             order, sample_weight = _order.steps(key, sample_weight)
             codes = codes[order]
+        if order is None and sample_weight is not None and self._counts_rows(sample_weight):
+            times = sample_weight.astype(np.int64)
+            order, sample_weight = np.repeat(np.arange(len(times)), times), None
+            codes = codes[order]
         with self._reporter() as report:
             self._run.push(packed, codes, sample_weight, order, not reset, report)
 
-    def _asked(self, names) -> str:
-        """The request, with the names of the features that are always kept."""
-        always = getattr(self, "always", None)
-        if always is None:
-            return self._request()
-        names = [self._name(feature, names) for feature in always]
-        return self._request(method={"always": names})
+    def _counts_rows(self, sample_weight) -> bool:
+        """Whether whole weights are rows that come several times, for a method that counts rows."""
+        return False
+
+    @staticmethod
+    def _used(packed, sample_weight):
+        """The rows that have a weight."""
+        if sample_weight is None or np.all(sample_weight > 0):
+            return packed
+        used = np.flatnonzero(sample_weight > 0)
+        if packed[0] == "dense":
+            return ("dense", packed[1][used])
+        form, across, start, index, data = packed
+        x = sparse.csr_array((data, index, start), shape=(len(start) - 1, across))
+        return _inputs.pack(x[used], "csr")
+
+    def _asked(self, names, k=None) -> str:
+        """The request for `k` features, with the names of those that are always kept."""
+        method = {} if k is None else {"k": k}
+        if getattr(self, "always", None) is not None:
+            method["always"] = [self._name(feature, names) for feature in self.always]
+        return self._request(method=method, notes=self._notes)
 
     def _look(self) -> dict:
         return json.loads(self._run.result())
@@ -132,13 +160,14 @@ class SequentialSelector(SampleSelector):
 
     _own = {
         "shuffle": (
-            False,
+            True,
             ["boolean"],
             "bool",
             "Whether `fit` takes the rows in an order drawn from `random_state` and their values, "
             "so that it does not matter how they were given: a weight of w is then w steps, and "
             "equal rows come one after the other. If False, rows come as they are, as on the "
-            "command line, and a weight makes one longer step. `partial_fit` never shuffles.",
+            "command line, and a weight makes one longer step. `partial_fit` never shuffles, nor "
+            "does `keepnet.select` with files and streams.",
         )
     }
 
@@ -183,6 +212,7 @@ class AveragesMixin:
         self.n_features_in_ = len(names)
         if names != plain:
             self.feature_names_in_ = np.asarray(names, dtype=object)
+        self._notes = []
         self._run_arguments = (self._asked(names), names, classes or None)
         self._run = self._new_run(*self._run_arguments)
         self._run.load(averages)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import json
 import os
 from collections.abc import Iterable
@@ -125,7 +126,9 @@ def select(source, target=None, k=10, method="os-plus", **options):
     paths = _paths(source)
     held = paths is None and (_inputs.is_table(source) or hasattr(source, "shape"))
     if getattr(estimator, "shuffle", False) and not held:
-        raise ValueError("shuffle=True needs the rows in memory; a file or stream comes as it is")
+        if options.get("shuffle"):
+            raise ValueError("shuffle=True needs rows in memory; a file or stream comes as it is")
+        estimator.set_params(shuffle=False)
     if paths is not None:
         return _from_files(estimator, paths, target, files)
     if files:
@@ -175,6 +178,8 @@ def _from_files(estimator, paths, target, files):
     more = {}
     if not estimator._info["rows"]:
         more = estimator._feature_request(None, None, None)
+        if not isinstance(estimator.class_weight, (str, type(None))):
+            raise TypeError("a mapping of class_weight is for data in memory; weigh the rows")
         files["class_weight"] = estimator.class_weight
     files = {name: value for name, value in files.items() if value is not None}
     more["input"] = {"inputs": paths, **{name: files[name] for name in _INPUT if name in files}}
@@ -196,8 +201,12 @@ def _from_columns(estimator, source, target):
     again = callable(source)
     if not again and not isinstance(source, Iterable):
         raise TypeError(f"source is {type(source).__name__}, which has no columns")
-    scans = estimator.scans or estimator._info["scans"]
-    for scan in range(scans if again else 1):
+    # A method with 0 scans makes as many as it takes.
+    scans = estimator.scans or estimator._info["scans"] or None
+    if scans == "rest" and not again:
+        raise ValueError("scans='rest' reads the columns several times; give a callable")
+    many = itertools.count() if scans in (None, "rest") else range(scans)
+    for scan in many if again else range(1):
         if scan and estimator.end_scan():
             break
         for block in source() if again else source:

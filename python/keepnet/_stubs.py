@@ -9,16 +9,18 @@ from keepnet._registry import CLASSES, default_of, python_name, words_of
 _HEAD = '''"""Types of the package; written by `python -m keepnet._stubs`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from keepnet import plot as plot
 
 __version__: str
 
 class Progress(NamedTuple):
     scan: int
-    scans: int
+    scans: int | None
     arrived: int
     total: int | None
     kept: int
@@ -28,14 +30,7 @@ class Progress(NamedTuple):
 
 def methods() -> list[dict[str, Any]]: ...
 def merge(estimators: Iterable[_Averages]) -> _Averages: ...
-def select(
-    source: Any,
-    target: ArrayLike | str | None = None,
-    k: int | None = 10,
-    method: str | _Selector = "os-plus",
-    **options: Any,
-) -> Any: ...
-
+SELECT
 class _Selector:
     result_: dict[str, Any]
     selected_: NDArray[np.int64]
@@ -59,9 +54,22 @@ class _Model:
     intercept_: float | NDArray[np.float64]
     def predict(self, X: Any) -> NDArray[Any]: ...
     def decision_function(self, X: Any) -> NDArray[np.float64]: ...
+    def predict_proba(self, X: Any) -> NDArray[np.float64]: ...
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
 
 class _Features(_Selector):
+    k_: int
+    path_: list[dict[str, Any]]
+    holdout_loss_: float
+    frequencies_: NDArray[np.float64]
+    expected_false_: dict[str, float | None]
+    estimates_: NDArray[np.float64]
+    std_errors_: NDArray[np.float64]
+    pvalues_: NDArray[np.float64]
+    pvalues_adjusted_: NDArray[np.float64]
+    confidence_intervals_: NDArray[np.float64]
+    w_: NDArray[np.float64]
+    e_values_: NDArray[np.float64]
     def partial_fit_columns(
         self,
         X_columns: Any,
@@ -90,17 +98,26 @@ class _Averages(_Samples):
 '''
 
 _TYPES = {
-    "k": "int",
+    "k": "int | Sequence[int] | str",
+    "choose": "str | None",
+    "cv": "int | None",
+    "holdout": "float | None",
+    "stability": "int | tuple[int, float] | None",
+    "inference": "str | None",
+    "correction": "str | None",
+    "repeats": "int | None",
+    "null": "int | None",
+    "level": "float | None",
     "loss": "str | None",
     "task": "str",
-    "scans": "int | None",
+    "scans": 'int | Literal["rest"] | None',
     "order": "str | ArrayLike",
     "groups": "str | Mapping[str, Any] | ArrayLike | None",
     "always": "Sequence[str | int] | None",
     "missing": "str",
     "max_missing": "float | None",
     "min_count": "int",
-    "class_weight": "str | None",
+    "class_weight": "str | Mapping[Any, float] | None",
     "memory": "int | None",
     "n_jobs": "int | None",
     "random_state": "int | np.random.RandomState | None",
@@ -127,14 +144,40 @@ def _argument(cls, name, default) -> str:
         kind = _setting(settings[name])
     else:
         kind = _TYPES.get(name) or type(default).__name__
+    if name == "k" and cls._info["rows"]:
+        kind = "int"
     if name == "k" and not cls._info["needs_k"]:
         kind += " | None"
     return f"{name}: {kind} = ..."
 
 
+def _select(method: str, result: str) -> str:
+    """`select` for one kind of method."""
+    return f"""@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    {method},
+    **options: Any,
+) -> {result}: ...
+"""
+
+
+def _overloads() -> str:
+    """`select` gives the class of the method that is named, or of the estimator that is given."""
+    first, *rest = ((name, cls.__name__) for name, cls in CLASSES.items())
+    out = [_select(f'method: Literal["{first[0]}"] = "{first[0]}"', first[1])]
+    for name, cls in rest:
+        out.append(_select(f'*, method: Literal["{name}"]', cls))
+    out.append(_select("*, method: _Estimator", "_Estimator"))
+    out.append(_select("*, method: str", "_Selector"))
+    return '_Estimator = TypeVar("_Estimator", bound=_Selector)\n\n' + "".join(out)
+
+
 def stubs() -> str:
     """The text of the stubs."""
-    out = [_HEAD]
+    out = [_HEAD.replace("SELECT", _overloads())]
     for cls in CLASSES.values():
         bases = [base.__name__ for base in cls.__mro__]
         if "AveragesMixin" in bases:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from keepnet._features import FeatureSelector
 from keepnet._model import ModelMixin
 from keepnet._registry import method
@@ -82,6 +84,118 @@ class GroupSAOLA(FeatureSelector):
     >>> sorted({feature["group"] for feature in selector.result_["selected"]})
     ['2']
     """
+
+
+@method("ossfs-dd")
+class OSSFSDD(FeatureSelector):
+    """Thresholds that follow the stream; weak features wait for a partner.
+
+    Examples
+    --------
+    >>> from keepnet import OSSFSDD
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> OSSFSDD(k=None).fit(X, y).n_features_seen_
+    30
+    """
+
+
+@method("sfs-fi")
+class SFSFI(FeatureSelector):
+    """A feature is kept by what it adds to the features kept.
+
+    Examples
+    --------
+    >>> from keepnet import SFSFI
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> SFSFI(k=None).fit(X, y).n_features_seen_
+    30
+    """
+
+
+@method("screen", k=None)
+class Screen(FeatureSelector):
+    """One test a feature, with a false discovery rate over the whole stream.
+
+    Examples
+    --------
+    >>> from keepnet import Screen
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = Screen().fit(X, y)
+    >>> len(selector.selected_), selector.tests_[0]
+    (26, 'mann-whitney')
+    >>> selector.error_control_["tested"]
+    30
+    """
+
+    _attributes = (
+        (
+            "pvalues_",
+            "ndarray of shape (n_features_in_,)",
+            "The p-value of every feature after `fit`; after a stream, and after `keepnet.select`, "
+            "of those selected. NaN for the others.",
+        ),
+        (
+            "log_pvalues_",
+            "ndarray of shape (n_features_in_,)",
+            "Their natural logarithms, which are right where a p-value is 0.",
+        ),
+        (
+            "qvalues_",
+            "ndarray of shape (n_features_in_,)",
+            "P-values adjusted for all features tested, of those selected at the end of the scan; "
+            "NaN for the others.",
+        ),
+        (
+            "tests_",
+            "ndarray of shape (n_features_in_,)",
+            "The name of the test of each selected feature; None for the others.",
+        ),
+        (
+            "error_control_",
+            "dict",
+            "Which error rate is controlled, at which level, and what that rests on.",
+        ),
+    )
+
+    def _take(self, text, classes) -> dict:
+        result = super()._take(text, classes)
+        self._log_p = result.pop("log_p", ())
+        return result
+
+    def _of_each(self, field: str, empty, dtype) -> np.ndarray:
+        self._one_place_each(field)
+        values = np.full(self._width(), empty, dtype=dtype)
+        for feature in self._all():
+            if feature[field] is not None:
+                values[feature["index"]] = feature[field]
+        return values
+
+    @property
+    def log_pvalues_(self) -> np.ndarray:
+        values = self._of_each("log_p", np.nan, np.float64)
+        for index, log_p in enumerate(self.__dict__.get("_log_p", ())):
+            if log_p is not None:
+                values[index] = log_p
+        return values
+
+    @property
+    def pvalues_(self) -> np.ndarray:
+        return np.exp(self.log_pvalues_)
+
+    @property
+    def qvalues_(self) -> np.ndarray:
+        return self._of_each("q_value", np.nan, np.float64)
+
+    @property
+    def tests_(self) -> np.ndarray:
+        return self._of_each("test", None, object)
+
+    @property
+    def error_control_(self) -> dict:
+        return self.result_["error_control"]
 
 
 @method("alpha-investing")
@@ -252,4 +366,46 @@ class ProjGD(ModelMixin, FeatureSelector):
     >>> X, y = make_regression(200, 50, n_informative=5, random_state=0)
     >>> ProjGD(k=5).fit(X, y).transform(X).shape[0]
     200
+    """
+
+
+@method("sparse-group-lasso", groups="block:10")
+class SparseGroupLasso(ModelMixin, FeatureSelector):
+    """A model penalised by groups and by features, of all features at once.
+
+    Examples
+    --------
+    >>> from keepnet import SparseGroupLasso
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(200, 50, n_informative=5, random_state=0)
+    >>> SparseGroupLasso(k=5, groups="block:10").fit(X, y).transform(X).shape[0]
+    200
+    """
+
+
+@method("fcbf")
+class FCBF(FeatureSelector):
+    """The strongest feature, then each that no kept one makes redundant.
+
+    Examples
+    --------
+    >>> from keepnet import FCBF
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> FCBF(measure="fisher-z").fit_transform(X, y).shape
+    (569, 3)
+    """
+
+
+@method("mrmr")
+class MRMR(FeatureSelector):
+    """Relevance less, or over, the mean redundancy with what is selected.
+
+    Examples
+    --------
+    >>> from keepnet import MRMR
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> MRMR(k=5).fit_transform(X, y).shape
+    (569, 5)
     """

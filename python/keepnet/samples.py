@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from keepnet._registry import method
 from keepnet._samples import AveragesMixin, SampleSelector, SequentialSelector
 
 
-@method("annealed-ridge")
+@method("annealed-ridge", products="f64")
 class AnnealedRidge(AveragesMixin, SampleSelector):
     """Backward elimination with exact ridge solves: the default for samples.
 
@@ -20,8 +22,13 @@ class AnnealedRidge(AveragesMixin, SampleSelector):
     (500, 5)
     """
 
+    def _counts_rows(self, sample_weight) -> bool:
+        # Cross-validation of the ridge counts rows.
+        whole = np.all(sample_weight % 1 == 0) and sample_weight.sum() <= 10 * len(sample_weight)
+        return self.ridge == "gcv" and bool(whole)
 
-@method("ols")
+
+@method("ols", products="f64")
 class OLS(AveragesMixin, SampleSelector):
     """Least squares on every feature.
 
@@ -36,7 +43,7 @@ class OLS(AveragesMixin, SampleSelector):
     """
 
 
-@method("olsth")
+@method("olsth", products="f64", ridge=0.01)
 class OLSth(AveragesMixin, SampleSelector):
     """The largest weights of least squares, refitted.
 
@@ -51,7 +58,7 @@ class OLSth(AveragesMixin, SampleSelector):
     """
 
 
-@method("ofsa")
+@method("ofsa", products="f64")
 class OFSA(AveragesMixin, SampleSelector):
     """Gradient steps with an annealing schedule that lets features go.
 
@@ -66,7 +73,7 @@ class OFSA(AveragesMixin, SampleSelector):
     """
 
 
-@method("olasso")
+@method("olasso", products="f64")
 class OLasso(AveragesMixin, SampleSelector):
     """The lasso on running averages.
 
@@ -81,7 +88,7 @@ class OLasso(AveragesMixin, SampleSelector):
     """
 
 
-@method("oalasso")
+@method("oalasso", products="f64")
 class OALasso(AveragesMixin, SampleSelector):
     """The adaptive lasso, weighted by a pilot fit.
 
@@ -96,7 +103,7 @@ class OALasso(AveragesMixin, SampleSelector):
     """
 
 
-@method("oelnet")
+@method("oelnet", products="f64")
 class OElNet(AveragesMixin, SampleSelector):
     """The elastic net on running averages.
 
@@ -111,7 +118,7 @@ class OElNet(AveragesMixin, SampleSelector):
     """
 
 
-@method("omcp")
+@method("omcp", products="f64")
 class OMCP(AveragesMixin, SampleSelector):
     """The minimax concave penalty on running averages.
 
@@ -126,7 +133,7 @@ class OMCP(AveragesMixin, SampleSelector):
     """
 
 
-@method("oscad")
+@method("oscad", products="f64")
 class OSCAD(AveragesMixin, SampleSelector):
     """The smoothly clipped penalty on running averages.
 

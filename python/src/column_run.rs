@@ -2,9 +2,16 @@
 
 use std::time::Instant;
 
-use keepnet::{Driver, FeatureSource, Problem, Pushed, Result, RunReport};
+use keepnet::run::Decision;
+use keepnet::select::statistical::screen::SCREEN;
+use keepnet::{
+    Driver, Error, FeatureId, FeatureSource, Flow, Observer, Progress, Pushed, Result, RunReport,
+};
 use keepnet_run::Request;
 use keepnet_run::columns::Made;
+use keepnet_run::lanes::{self, Whole};
+use keepnet_run::request::Size;
+use keepnet_run::watch::Watch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -12,7 +19,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use crate::columns::{ArraySource, Columns};
 use crate::error::raise;
 use crate::request::{made, of_columns, read};
-use crate::target::problem;
+use crate::target::whole;
 use crate::work::{self, Caller, Eye, Held};
 
 /// Selects from columns in memory; the JSON result.
@@ -31,34 +38,81 @@ pub fn fit_columns(
     callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let request = read(request)?;
-    let problem = problem(y, classes, weight, balanced)?;
+    let whole = whole(y, classes, weight, balanced)?;
     let source = ArraySource::new(Columns::new(x)?, names)?;
     let threads = request.run.threads;
-    let fit = move |caller: &Caller| fit(&request, source, problem, caller);
+    let fit = move |caller: &Caller| fit(&request, source, &whole, caller);
     work::run(py, threads, callback, fit)?.map_err(|error| raise(&error))
 }
 
 fn fit(
     request: &Request,
     mut source: ArraySource,
-    problem: Problem,
+    whole: &Whole,
     caller: &Caller,
 ) -> Result<String> {
     let start = Instant::now();
-    let Made { lane, options, .. } = made(request, &source, problem.clone())?;
-    let mut driver = Driver::new(&mut source, vec![lane], options)?;
+    let arrangements = [lanes::arrange(request, whole, source.features())?];
+    let Made { lanes, options, .. } = made(request, &source, &arrangements)?;
+    let mut driver = Driver::new(&mut source, lanes, options)?;
     if let Some(spec) = &request.method.groups {
         driver = driver.with_groups(spec.groups()?);
     }
-    let report = driver.run(&mut Eye(caller).watch())?;
-    of_columns((request, start), report, &problem, &source)
+    let mut eye = Eye(caller);
+    let method = request.method.info()?;
+    if method.name != SCREEN.name {
+        let mut report = driver.run(&mut eye.watch())?;
+        let concluded = lanes::conclude(&arrangements, &mut report, &mut source, request)?;
+        return of_columns((request, start), (&report, concluded), whole, &source);
+    }
+    let mut tests = Tests { watch: eye.watch(), log_p: Vec::new() };
+    let mut report = driver.run(&mut tests)?;
+    let log_p = tests.log_p;
+    let concluded = lanes::conclude(&arrangements, &mut report, &mut source, request)?;
+    with_tests(&of_columns((request, start), (&report, concluded), whole, &source)?, &log_p)
+}
+
+/// An observer that notes the logarithm of the p-value of every feature tested.
+struct Tests<'a> {
+    watch: Watch<'a>,
+    log_p: Vec<Option<f64>>,
+}
+
+impl Observer for Tests<'_> {
+    fn progress(&mut self, progress: &Progress) -> Result<Flow> {
+        Observer::progress(&mut self.watch, progress)
+    }
+
+    fn save(&mut self, state: Vec<u8>) -> Result<()> {
+        Observer::save(&mut self.watch, state)
+    }
+
+    fn decision(&mut self, decision: &Decision<'_>) -> Result<()> {
+        let FeatureId { index, part } = decision.id;
+        if let (0, Some(log_p)) = (part, decision.outcome.marginal) {
+            let at = index as usize;
+            if self.log_p.len() <= at {
+                self.log_p.resize(at + 1, None);
+            }
+            self.log_p[at] = Some(log_p);
+        }
+        self.watch.decision(decision)
+    }
+}
+
+/// The result with the logarithms of all p-values, null where a feature was not tested.
+fn with_tests(text: &str, log_p: &[Option<f64>]) -> Result<String> {
+    let failed = |error: serde_json::Error| keepnet::Error::Data(error.to_string());
+    let mut result: serde_json::Value = serde_json::from_str(text).map_err(failed)?;
+    result["log_p"] = serde_json::to_value(log_p).map_err(failed)?;
+    serde_json::to_string(&result).map_err(failed)
 }
 
 /// A run on columns that are brought block after block.
 #[pyclass(module = "keepnet._keepnet")]
 pub struct ColumnRun {
     request: Request,
-    problem: Problem,
+    whole: Whole,
     start: Instant,
     run: Held<Pushed>,
 }
@@ -67,8 +121,8 @@ pub struct ColumnRun {
 struct Unknown(usize, [String; 1]);
 
 impl Unknown {
-    fn new(problem: &Problem) -> Self {
-        Self(problem.rows.input(), ["memory".into()])
+    fn new(whole: &Whole) -> Self {
+        Self(whole.problem.rows.input(), ["memory".into()])
     }
 }
 
@@ -99,11 +153,16 @@ impl FeatureSource for Unknown {
 }
 
 impl ColumnRun {
-    fn made(request: &Request, problem: &Problem) -> Result<Pushed> {
-        let source = Unknown::new(problem);
-        let Made { lane, options, .. } = made(request, &source, problem.clone())?;
+    fn made(request: &Request, whole: &Whole) -> Result<Pushed> {
+        if request.trust.any() || request.method.k.as_ref().is_some_and(Size::chosen) {
+            let what = "columns that are brought once have one size and no rows set aside";
+            return Err(Error::Unsupported(format!("{what}; use fit, or select with files")));
+        }
+        let source = Unknown::new(whole);
+        let arrangements = [lanes::arrange(request, whole, None)?];
+        let Made { lanes, options, .. } = made(request, &source, &arrangements)?;
         let groups = request.method.groups.as_ref().map(|spec| spec.groups()).transpose()?;
-        Pushed::new(vec![lane], options, groups)
+        Pushed::new(lanes, options, groups)
     }
 
     /// Works on the run without the interpreter's lock.
@@ -116,9 +175,16 @@ impl ColumnRun {
         self.run.work(py, self.request.run.threads, callback, step)
     }
 
-    fn json(&self, report: RunReport) -> PyResult<String> {
-        let (asked, problem) = ((&self.request, self.start), &self.problem);
-        of_columns(asked, report, problem, &Unknown::new(problem)).map_err(|error| raise(&error))
+    fn json(&self, mut report: RunReport) -> PyResult<String> {
+        let mut concluded = || {
+            let (asked, whole) = ((&self.request, self.start), &self.whole);
+            let mut source = Unknown::new(whole);
+            let arrangements = [lanes::arrange(&self.request, whole, None)?];
+            let concluded =
+                lanes::conclude(&arrangements, &mut report, &mut source, &self.request)?;
+            of_columns(asked, (&report, concluded), whole, &source)
+        };
+        concluded().map_err(|error| raise(&error))
     }
 }
 
@@ -134,10 +200,10 @@ impl ColumnRun {
         balanced: bool,
     ) -> PyResult<Self> {
         let request = read(request)?;
-        let problem = problem(y, classes, weight, balanced)?;
-        let mut run = Self::made(&request, &problem).map_err(|error| raise(&error))?;
+        let whole = whole(y, classes, weight, balanced)?;
+        let mut run = Self::made(&request, &whole).map_err(|error| raise(&error))?;
         run.begin_scan().map_err(|error| raise(&error))?;
-        Ok(Self { request, problem, start: Instant::now(), run: Held::new(run) })
+        Ok(Self { request, whole, start: Instant::now(), run: Held::new(run) })
     }
 
     /// Offers columns; they are read during the call only.
@@ -199,7 +265,7 @@ impl ColumnRun {
 
     /// Takes up a state of a run that was made with the same arguments.
     fn restore(&self, state: &[u8]) -> PyResult<()> {
-        let mut run = Self::made(&self.request, &self.problem).map_err(|error| raise(&error))?;
+        let mut run = Self::made(&self.request, &self.whole).map_err(|error| raise(&error))?;
         run.restore(state).map_err(|error| raise(&error))?;
         self.run.put(run);
         Ok(())

@@ -1,13 +1,14 @@
 //! Columns in Python's memory as a source of features: a matrix, a list of columns, or CSC.
 //!
-//! Columns of f32 or f64 whose values lie side by side are shared, never copied. The others are
-//! gathered for one block at a time, a tile of rows after the other, so that a line of the cache
+//! Columns whose values lie side by side, floats or integers of at most four bytes, are shared,
+//! never copied. The others are gathered for one block at a time, a tile of rows after the other, so that a line of the cache
 //! serves every column of the block that lies in it.
 
 use std::sync::Arc;
 
 use keepnet::{
-    ColumnBlock, ColumnData, Cursor, Error, FeatureId, FeatureSource, Numbers, RawColumn, Result,
+    ColumnBlock, ColumnData, Cursor, Error, FeatureId, FeatureSource, Name, Numbers, RawColumn,
+    Result, SparseEntries,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,6 +39,8 @@ pub struct Csc {
     start: Vec<usize>,
     index: Array,
     value: Array,
+    // The same arrays as the engine reads them in place, where it can.
+    entries: Option<Arc<SparseEntries>>,
 }
 
 impl Csc {
@@ -64,7 +67,16 @@ impl Csc {
         if start[start.len() - 1] > index.shape[0].min(value.shape[0]) {
             return Err(damaged("indptr ends beyond indices or data"));
         }
-        Ok(Self { rows: across, start, index, value })
+        let entries = match (index.kind, value.kind) {
+            (Kind::Int(4), Kind::F32 | Kind::F64) => index
+                .column(0)
+                .bytes(start[start.len() - 1])
+                .zip(value.column(0).bytes(start[start.len() - 1]))
+                .and_then(|(index, data)| SparseEntries::lent(index, data, value.kind == Kind::F64))
+                .map(Arc::new),
+            _ => None,
+        };
+        Ok(Self { rows: across, start, index, value, entries })
     }
 
     /// Lines: columns of CSC, rows of CSR.
@@ -79,16 +91,36 @@ impl Csc {
         let index: Option<Vec<u32>> = (from..to)
             .map(|at| places.index(at).filter(|i| *i < self.rows)?.try_into().ok())
             .collect();
-        let index = index.filter(|i| i.windows(2).all(|w| w[0] < w[1])).ok_or_else(|| {
-            let rows = self.rows;
-            Error::Data(format!(
-                "line {j} of the sparse matrix has no ascending indices below {rows}"
-            ))
-        })?;
+        let index =
+            index.filter(|i| i.windows(2).all(|w| w[0] < w[1])).ok_or_else(|| self.unordered(j))?;
         let values = self.value.column(0);
         let mut out = values.kind().numbers(index.len());
         values.gather(from, to, &mut out);
         Ok((index, out))
+    }
+
+    /// A column; in the arrays' own memory where the engine can read that.
+    fn column(&self, j: usize) -> Result<ColumnData> {
+        let rows = self.rows;
+        let Some(entries) = &self.entries else {
+            let (index, value) = self.line(j)?;
+            return Ok(ColumnData::Sparse { rows, index, value });
+        };
+        let range = self.start[j]..self.start[j + 1];
+        let (index, _) = entries.get(range.clone());
+        // An index below 0 is a large one here.
+        let most = rows.min(1 << 31);
+        let inside = index.last().is_none_or(|last| (*last as usize) < most);
+        if !inside || !index.windows(2).all(|pair| pair[0] < pair[1]) {
+            return Err(self.unordered(j));
+        }
+        Ok(ColumnData::SharedSparse { rows, entries: Arc::clone(entries), range })
+    }
+
+    #[cold]
+    fn unordered(&self, j: usize) -> Error {
+        let rows = self.rows;
+        Error::Data(format!("line {j} of the sparse matrix has no ascending indices below {rows}"))
     }
 }
 
@@ -161,6 +193,14 @@ impl Columns {
         }
     }
 
+    /// Bytes of all columns, where most may be far shorter than the longest.
+    pub fn scan_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Csc(x) => Some(12 * x.start[x.start.len() - 1] as u64),
+            _ => None,
+        }
+    }
+
     fn array(&self, j: usize) -> Option<(&Array, usize)> {
         match self {
             Self::Matrix(x) => Some((x, j)),
@@ -172,11 +212,7 @@ impl Columns {
     /// Reads the columns at these places.
     pub fn read(&self, at: &[usize]) -> Result<Vec<ColumnData>> {
         if let Self::Csc(x) = self {
-            let one = |j: &usize| {
-                let (index, value) = x.line(*j)?;
-                Ok(ColumnData::Sparse { rows: x.rows, index, value })
-            };
-            return at.iter().map(one).collect();
+            return at.iter().map(|j| x.column(*j)).collect();
         }
         let shared: Option<Vec<ColumnData>> = at
             .iter()
@@ -198,12 +234,14 @@ impl Columns {
             let to = (from + TILE).min(rows);
             lines.iter().zip(&mut out).for_each(|(line, out)| line.gather(from, to, out));
         }
-        let narrow = |(line, numbers): (&crate::memory::Strided<'_>, Numbers)| match numbers {
-            // Whole numbers came by way of f64; most fit half of it.
-            Numbers::F64(v) if line.kind().integral() => ColumnData::dense(v),
-            numbers => ColumnData::Dense(numbers),
+        let held = |(line, numbers): (&crate::memory::Strided<'_>, Numbers)| match line
+            .kind()
+            .integral()
+        {
+            true => ColumnData::integers(numbers),
+            false => ColumnData::Dense(numbers),
         };
-        lines.iter().zip(out).map(narrow).collect()
+        lines.iter().zip(out).map(held).collect()
     }
 }
 
@@ -213,8 +251,9 @@ pub struct Names(pub Option<Arc<Vec<String>>>);
 
 impl Names {
     /// The name of feature `j`.
-    pub fn get(&self, j: usize) -> String {
-        self.0.as_ref().and_then(|names| names.get(j).cloned()).unwrap_or_else(|| format!("x{j}"))
+    pub fn get(&self, j: usize) -> Name {
+        let given = self.0.as_ref().and_then(|names| names.get(j));
+        given.map_or(Name::Numbered("x", j as u64), |name| name.as_str().into())
     }
 }
 
@@ -255,6 +294,10 @@ impl FeatureSource for ArraySource {
 
     fn column_bytes(&self) -> Option<u64> {
         Some(self.columns.column_bytes())
+    }
+
+    fn scan_bytes(&self) -> Option<u64> {
+        self.columns.scan_bytes()
     }
 
     fn integral(&self) -> bool {

@@ -1,7 +1,8 @@
 //! NumPy memory, borrowed: an array stays alive as long as anything here refers to it.
 //!
-//! A [`Strided`] is one line of values in any layout. Where its values are f32 or f64 side by
-//! side the engine reads them in place; all else is gathered, a line at a time.
+//! A [`Strided`] is one line of values in any layout. Where its values lie side by side, floats or
+//! integers of at most four bytes, the engine reads them in place; all else is gathered, a line at
+//! a time.
 //!
 //! What is assumed of an array, and what is checked:
 //!
@@ -16,7 +17,7 @@
 
 use std::sync::Arc;
 
-use keepnet::{ColumnData, Numbers, SharedBytes};
+use keepnet::{ColumnData, NumberKind, Numbers, SharedBytes};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -72,6 +73,20 @@ impl Kind {
         matches!(self, Self::F32 | Self::Bool | Self::Int(1 | 2) | Self::Uint(1 | 2))
     }
 
+    /// The type that the engine reads in place.
+    fn in_place(self) -> Option<NumberKind> {
+        Some(match self {
+            Self::F32 => NumberKind::F32,
+            Self::F64 => NumberKind::F64,
+            Self::Bool | Self::Uint(1) => NumberKind::U8,
+            Self::Int(1) => NumberKind::I8,
+            Self::Uint(2) => NumberKind::U16,
+            Self::Int(2) => NumberKind::I16,
+            Self::Int(4) => NumberKind::I32,
+            _ => return None,
+        })
+    }
+
     /// An empty vector of the width that loses nothing but what f64 does.
     pub fn numbers(self, capacity: usize) -> Numbers {
         match self.fits32() {
@@ -104,6 +119,18 @@ impl AsRef<[u8]> for Memory {
         // SAFETY: all strides are forward where `span` is not 0, so the `span` bytes from `start`
         // on lie between the array's first and last element; it is alive.
         unsafe { std::slice::from_raw_parts(self.start, self.span) }
+    }
+}
+
+/// The first bytes of an array.
+struct Part {
+    memory: Arc<Memory>,
+    end: usize,
+}
+
+impl AsRef<[u8]> for Part {
+    fn as_ref(&self) -> &[u8] {
+        &(*self.memory).as_ref()[..self.end]
     }
 }
 
@@ -284,16 +311,28 @@ impl<'a> Strided<'a> {
         Some(unsafe { std::slice::from_raw_parts(self.at(0).cast(), self.len) })
     }
 
+    /// The bytes of the first `count` values, where they lie side by side from the start of the
+    /// array on.
+    pub fn bytes(&self, count: usize) -> Option<SharedBytes> {
+        let start = self.contiguous()?;
+        let end = count.checked_mul(self.array.kind.size())?;
+        (start == 0 && count > 0 && count <= self.len).then(|| {
+            let memory = Arc::clone(&self.array.memory);
+            Arc::new(Part { memory, end }) as SharedBytes
+        })
+    }
+
     /// The column that shares the array's memory, where the engine can read it in place.
     pub fn shared(&self) -> Option<ColumnData> {
         let start = self.contiguous()?;
-        let wide = match self.array.kind {
-            Kind::F32 => false,
-            Kind::F64 => true,
-            _ => return None,
-        };
+        let kind = self.array.kind.in_place()?;
         let bytes: SharedBytes = Arc::clone(&self.array.memory) as SharedBytes;
-        Some(ColumnData::Shared { bytes, start, rows: self.len, wide })
+        // A view of other bytes as booleans may hold more than 0 and 1; each is true.
+        let values = &(*bytes).as_ref()[start..start + self.len * kind.size()];
+        if self.array.kind == Kind::Bool && values.iter().any(|value| *value > 1) {
+            return None;
+        }
+        Some(ColumnData::Shared { bytes, start, rows: self.len, kind })
     }
 
     /// Appends the values `from` to `to` in the width that loses nothing.

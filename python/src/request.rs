@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use keepnet::{Error, FeatureSource, Problem, Result, RunReport};
+use keepnet::{Error, FeatureSource, Result, RunReport};
 use keepnet_run::columns::{Made, integral};
+use keepnet_run::lanes::{Arrangement, Concluded, Whole};
 use keepnet_run::result::{Context, Rows};
 use keepnet_run::{Here, Outcome, Request};
 use pyo3::PyResult;
@@ -29,19 +30,23 @@ pub fn context(request: &Request, start: Instant) -> Context<'_> {
     Context { request, notes: &[], start, command: COMMAND }
 }
 
-/// The method of a request, made for columns in memory.
-pub fn made(request: &Request, source: &dyn FeatureSource, problem: Problem) -> Result<Made> {
-    Made::new(request, source, problem, request.run.order.in_memory()?, &Here)
+/// The method of a request, made for the lanes of a run on columns in memory.
+pub fn made(
+    request: &Request,
+    source: &dyn FeatureSource,
+    arrangements: &[Box<dyn Arrangement>],
+) -> Result<Made> {
+    Made::new(request, source, arrangements, request.run.order.in_memory()?, &Here)
 }
 
 /// The JSON of a run on columns in memory.
 pub fn of_columns(
     (request, start): (&Request, Instant),
-    report: RunReport,
-    problem: &Problem,
+    (report, concluded): (&RunReport, Vec<Concluded>),
+    whole: &Whole,
     source: &dyn FeatureSource,
 ) -> Result<String> {
-    let told = (&Rows::in_memory(problem), integral(request, source));
+    let told = (&Rows::in_memory(&whole.problem), integral(request, source));
     let context = context(request, start);
-    json(&Outcome::lanes(&context, report, problem, source.sources(), told)?[0])
+    json(&Outcome::lanes(&context, report, concluded, source.sources(), told)?[0])
 }

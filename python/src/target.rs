@@ -1,6 +1,7 @@
 //! Target and weights from Python.
 
 use keepnet::{Problem, Target};
+use keepnet_run::lanes::Whole;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,13 +18,13 @@ pub fn places(array: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     array.as_array().iter().map(|place| Ok(usize::try_from(*place)?)).collect()
 }
 
-/// The problem of a column stream: `y` holds numbers, or codes into `classes`.
-pub fn problem(
+/// The rows of a column stream: `y` holds numbers, or codes into `classes`.
+pub fn whole(
     y: &Bound<'_, PyAny>,
     classes: Option<Vec<String>>,
     weight: Option<&Bound<'_, PyAny>>,
     balanced: bool,
-) -> PyResult<Problem> {
+) -> PyResult<Whole> {
     let y = numbers(y)?;
     let target = match classes {
         None => Target::Numbers(y),
@@ -39,8 +40,15 @@ pub fn problem(
     };
     let mut problem = Problem::new(target);
     problem.weight = weight.map(numbers).transpose()?;
-    if balanced {
-        problem.balance().map_err(|e| crate::error::raise(&e))?;
-    }
-    Ok(problem)
+    Ok(Whole { problem: problem.into(), balanced })
+}
+
+/// The problem of all rows, where one selection is all that is asked.
+pub fn problem(
+    y: &Bound<'_, PyAny>,
+    classes: Option<Vec<String>>,
+    weight: Option<&Bound<'_, PyAny>>,
+    balanced: bool,
+) -> PyResult<Problem> {
+    whole(y, classes, weight, balanced)?.all().map_err(|error| crate::error::raise(&error))
 }

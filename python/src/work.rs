@@ -106,7 +106,7 @@ impl Host for Eye<'_> {
 fn tell(py: Python<'_>, callback: &Bound<'_, PyAny>, seen: &Seen) -> PyResult<bool> {
     let progress = PyDict::new(py);
     progress.set_item("scan", seen.scan)?;
-    progress.set_item("scans", seen.scans)?;
+    progress.set_item("scans", Some(seen.scans).filter(|scans| *scans > 0))?;
     progress.set_item("arrived", seen.arrived)?;
     progress.set_item("total", seen.total)?;
     progress.set_item("kept", seen.status.kept)?;

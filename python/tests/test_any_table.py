@@ -75,6 +75,9 @@ class Refused(Exception):
 def fit(name, X, table, **more):
     """The result of a fit; `Refused` where it is an error of one line."""
     estimator = CLASSES[name](**{**settings(name, table), **more})
+    if hasattr(estimator, "shuffle"):
+        # Files and the program take rows as they come.
+        estimator.set_params(shuffle=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -56,7 +56,10 @@ def command(folder, name, *more):
 
 def estimator(name):
     cls = CLASSES[name]
-    return cls(**({"k": 4} if "k" in cls._defaults else {}))
+    settings = {"k": 4} if "k" in cls._defaults else {}
+    # The command line takes rows as they come.
+    settings |= {"shuffle": False} if "shuffle" in cls._defaults else {}
+    return cls(**settings)
 
 
 def plain(result):

@@ -83,6 +83,10 @@ def test_types_hold_for_a_caller(tmp_path):
         "X, y = np.ones((3, 2)), np.ones(3)\n"
         "names = keepnet.OSPlus(k=2, theta='auto').fit(X, y).get_feature_names_out()\n"
         "keepnet.AnnealedRidge(k=None).fit(X, y).extract(k=3).predict(X)\n"
+        "keepnet.select('x.csv', 'y', k=2).coef_.sum()\n"
+        "keepnet.select('x.csv', 'y', method='sgd').partial_fit(X, y).predict_proba(X)\n"
+        "keepnet.select('x.csv', 'y', method=keepnet.SAOLA()).finish().get_support()\n"
+        "axes = keepnet.plot.weights(keepnet.OSPlus())\n"
     )
     (tmp_path / "wrong.py").write_text(
         "import keepnet\n"
@@ -90,13 +94,14 @@ def test_types_hold_for_a_caller(tmp_path):
         "keepnet.SAOLA(measure='pearson')\n"
         "keepnet.OSPlus(reserve='many')\n"
         "keepnet.OSPlus(intercept=None)\n"
+        "keepnet.select('x.csv', 'y', method='saola').coef_\n"
     )
     run = lambda name: subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", name], cwd=tmp_path, capture_output=True, text=True
     )
     good, bad = run("use.py"), run("wrong.py")
     assert good.returncode == 0, good.stdout
-    for name in ("kk", "measure", "reserve", "intercept"):
+    for name in ("kk", "measure", "reserve", "intercept", "coef_"):
         assert f'"{name}"' in bad.stdout, bad.stdout
 
 

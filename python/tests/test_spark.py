@@ -43,7 +43,7 @@ def test_the_example_of_the_documentation_runs_on_spark(spark):
     data = spark.createDataFrame(table).repartitionByRange(3, "x0").union(
         spark.createDataFrame(table.head(1)).filter("y > 1e9")
     )
-    example = re.search(r"## Spark.*?```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    example = re.search(r"### Spark.*?```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     space = {"data": data}
     exec(example.group(1), space)  # noqa: S102 - the page of this repository
     selector = space["selector"]
@@ -51,3 +51,27 @@ def test_the_example_of_the_documentation_runs_on_spark(spark):
     assert {"x5", "x11"} <= set(selector.get_feature_names_out())
     alone = keepnet.AnnealedRidge(k=20).fit(table[names], table["y"])
     np.testing.assert_allclose(selector.coef_, alone.coef_, rtol=1e-5, atol=1e-6)
+
+
+class Columns:
+    """A part that an executor makes."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def __call__(self):
+        rng = np.random.default_rng(self.at)
+        return iter([([f"g{self.at}_{j}" for j in range(20)], rng.normal(size=(100, 20)))])
+
+
+def test_columns_over_spark_are_those_of_one_process(spark):
+    import keepnet.cluster
+    import keepnet.spark
+
+    names, block = next(Columns(1)())
+    y = block[:, 3] - block[:, 11] + 0.1 * np.random.default_rng(9).normal(size=100)
+    parts = [Columns(at) for at in range(3)]
+    want = keepnet.cluster.select(None, parts, y, 2).result_
+    found = keepnet.spark.select(spark, parts, y, 2).result_
+    assert {f["name"] for f in found["selected"]} == {names[3], names[11]}
+    assert found["selected"] == want["selected"]

@@ -62,7 +62,12 @@ def test_a_callable_makes_every_scan(name):
         for first in range(0, FEATURES, 13):
             yield names[first : first + 13], X[:, first : first + 13]
 
-    same(keepnet.select(blocks, y, k=k, method=name, **settings).result_, make(name).fit(X, y).result_)
+    got = keepnet.select(blocks, y, k=k, method=name, **settings).result_
+    want = make(name).fit(X, y).result_
+    if METHODS[name]["scans"] == 0:
+        # How many columns are held for a while goes by what is known of the stream.
+        got, want = ({**result, "dropped": None} for result in (got, want))
+    same(got, want)
 
 
 @pytest.mark.parametrize("name", FEATURE_METHODS)
@@ -81,7 +86,11 @@ def test_a_column_stream_survives_a_pickle_between_blocks(name, tmp_path):
 @pytest.mark.parametrize("name", ROW_METHODS)
 def test_rows_in_any_pieces_are_fit_and_survive_a_pickle(name):
     X, y = data(name)
-    want = make(name).fit(X, y).result_
+    whole = make(name)
+    if hasattr(whole, "shuffle"):
+        # Pieces come in the order of the rows.
+        whole.set_params(shuffle=False)
+    want = whole.fit(X, y).result_
     selector = make(name)
     for first in range(0, ROWS, 37):
         selector.partial_fit(X[first : first + 37], y[first : first + 37], **first_classes(y, first))
@@ -168,7 +177,7 @@ def test_wrong_streams_are_refused():
     with pytest.raises(ValueError, match="no stream"):
         keepnet.OSPlus(k=3).finish()
     rows = keepnet.OFS(k=3).partial_fit(X, (y > 0).astype(int))
-    with pytest.raises(ValueError, match="not in classes: 7"):
+    with pytest.raises(ValueError, match="did not come before: 7"):
         rows.partial_fit(X, np.full(ROWS, 7))
 
 
