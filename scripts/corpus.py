@@ -71,7 +71,7 @@ select {num.f.npy --target f24|num.f4.npy --target f24|made.npy --target f40} EA
 select {codes.i1|codes.i2|codes.i4|codes.i8|codes.u1|codes.b1}.npy --target spam.csv EACH
 select {kinds.csv|kinds.jsonl|kinds.parquet|made.parquet|made.arrow} --target target EACH
 select {made.svm|one.svm two.svm|part*.csv --target y} EACH
-select - --format csv --target y EACH < reg.csv
+select - --format csv --target y --task regression EACH < reg.csv
 """,
     "flags": """
 ALL BOTH {--task regression|--sample-weight w|--sample-weight w.csv|--offset o|--seed 9|--time 1h

@@ -42,6 +42,15 @@ def table():
     )
 
 
+def features(full):
+    """The numbers of the table with a feature a row."""
+    names = ["a", "n", "u", "y"]
+    lists = [full[name].to_pylist() for name in names]
+    values = pa.array([[float(v) for v in row] for row in lists], pa.list_(pa.float32(), N))
+    groups = pa.array(["g", "g", "h", "h"])
+    return pa.table({"name": pa.array(names), "values": values, "group": groups})
+
+
 def text_rows(full):
     names = [name for name in full.column_names if name not in ("h",)]
     return names, [[full[name][i].as_py() for name in names] for i in range(N)]
@@ -109,6 +118,8 @@ def main(out):
         put(folder, f"numbers.{ext}", ipc(kind, numbers))
         put(folder, f"nested.{ext}", ipc(kind, wide))
         put(folder, f"zstd.{ext}", ipc(kind, full, compression="zstd"))
+    put("arrow-columns", "plain.arrow-columns", ipc("stream", features(full)))
+    put("arrow-columns", "zstd.arrow-columns", ipc("stream", features(full), compression="zstd"))
     for codec in ["lz4", "zstd", "uncompressed"]:
         sink = pa.BufferOutputStream()
         pa.feather.write_feather(full, sink, compression=codec)

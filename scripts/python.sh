@@ -28,6 +28,8 @@ cargo fmt -- --check
 cargo clippy --release --locked --features pyo3/extension-module -- -D warnings
 echo "== python: pip install ."
 "$venv/pip" install --quiet --disable-pip-version-check ".[test]"
+echo "== python: lints"
+"$venv/ruff" check --quiet "$root"
 echo "== python: tests"
 # The command line's results are what the package's are compared with.
 "$root/scripts/cargo.sh" build --bins --quiet

@@ -41,7 +41,7 @@ def methods(name):
         "saola": ["--measure", pairwise],
         "saola-max": ["--measure", pairwise],
         "group-saola": ["--measure", pairwise, "--groups", "block:100"],
-        "alpha-investing": [],
+        "alpha-investing": ["--level", "0.5"],
         "fast-osfs": ["--measure", tests],
         "osfs": ["--measure", tests],
     }

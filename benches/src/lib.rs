@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use keepnet::data::generator;
 use keepnet::{
-    Budget, Driver, FeatureSource, Generated, Lane, MethodSpec, Problem, Quiet, Result, RunOptions,
-    Selection, registry,
+    Budget, Driver, FeatureSource, Generated, Lane, MethodSpec, NumberKind, Problem, Quiet, Result,
+    RunOptions, Selection, registry,
 };
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
@@ -154,7 +154,7 @@ impl AsRef<[u8]> for Floats {
 
 /// A source over a resident feature-major matrix of `n` rows; nothing is copied.
 pub fn resident(n: usize, x: &Arc<Vec<f32>>) -> Result<Generated> {
-    Generated::matrix(n, Arc::new(Floats(Arc::clone(x))), false)
+    Generated::matrix(n, Arc::new(Floats(Arc::clone(x))), NumberKind::F32)
 }
 
 /// One run of a method with its defaults apart from `spec` and `options`.

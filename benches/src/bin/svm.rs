@@ -186,7 +186,7 @@ fn margins_auc(model: &HashMap<String, f64>, path: &Path) -> Result<f64> {
     let (mut u, mut block) = (vec![0.0; y.len()], ColumnBlock::new(256));
     while source.next_block(&mut block)? {
         for column in block.columns() {
-            if let Some(w) = model.get(&column.name) {
+            if let Some(w) = model.get(&*column.name.text()) {
                 column.data.view().axpy(*w, &mut u);
             }
         }
