@@ -12,7 +12,9 @@ use arrow_array::{
 use common::write::write_parquet;
 use common::{Dir, columns, strings};
 use keepnet::{ColumnBlock, ColumnData, FeatureId, FeatureSource};
-use keepnet_io::{Categorical, ColumnKind, OpenOptions, SeriesValues, open};
+use keepnet_io::{
+    Categorical, ColumnKind, OpenOptions, ProblemSpec, SeriesValues, build_problem, open,
+};
 use parquet::file::properties::WriterProperties;
 
 /// One column of each type, with missing values, in Parquet and in Arrow files.
@@ -150,6 +152,25 @@ fn text_is_skipped_coded_or_expanded() {
     assert_eq!(source.place(FeatureId::new(1)), None);
     let caen = &block.columns()[2].data;
     assert!(matches!(caen, ColumnData::Bits { rows: 4, words } if words == &[0b1000]));
+}
+
+#[test]
+fn the_reference_is_the_level_of_most_weight_in_the_rows_that_count() {
+    let dir = Dir::new();
+    // The rows of Rome have no target; by rows Oslo is more frequent than Bonn, by weight less.
+    let text = "city,y,w\nOslo,1,1\nOslo,2,1\nBonn,3,3\nCaen,4,1\nRome,,9\nRome,,9\nRome,,9\n";
+    let path = dir.write("a.csv", text);
+    let names = |weight: Option<&str>| {
+        let options = OpenOptions { categorical: Categorical::OneHot, ..Default::default() };
+        let mut data = open(std::slice::from_ref(&path), &options).unwrap();
+        let weight = weight.map(String::from);
+        let spec = ProblemSpec { target: "y".into(), weight, ..Default::default() };
+        let joined = build_problem(&mut data, &spec, &options).unwrap();
+        let got = columns(data.source(&joined.not_features).unwrap());
+        got.into_iter().map(|c| c.1).filter(|name| name.contains('=')).collect::<Vec<_>>()
+    };
+    assert_eq!(names(None), ["city=Bonn", "city=Caen", "city=Rome"]);
+    assert_eq!(names(Some("w")), ["city=Caen", "city=Oslo", "city=Rome"]);
 }
 
 #[test]

@@ -257,12 +257,13 @@ impl Shard {
         stop: &dyn Fn() -> bool,
     ) -> Result<()> {
         let options = input.options(self.request.run.memory)?;
-        let dataset = keepnet_io::open(&input.inputs, &options)?;
-        let mut source = dataset.source(&[])?;
-        let (got, want) = (source.rows(), self.problem.rows.input());
+        let mut dataset = keepnet_io::open(&input.inputs, &options)?;
+        let (got, want) = (dataset.rows(), self.problem.rows.input());
         if got != want {
             return Err(Error::Rows { what: input.inputs.join(", "), got, want });
         }
+        dataset.weigh(&self.problem);
+        let mut source = dataset.source(&[])?;
         let (from, to) = range.unwrap_or((0, u64::MAX));
         if let Some(features) = source.features().filter(|p| range.is_some() && *p < to) {
             let got = format!("{from} to {to}");

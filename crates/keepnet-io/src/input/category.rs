@@ -8,6 +8,9 @@ use keepnet::{ColumnData, Error, Result};
 use crate::formats::table::Table;
 use crate::input::series::SeriesValues;
 
+/// Sums of weights that differ by less than this share are equal.
+const SAME: f64 = 1e-9;
+
 /// The sorted levels of a text column.
 pub(crate) struct Category {
     levels: Vec<String>,
@@ -15,14 +18,18 @@ pub(crate) struct Category {
 }
 
 impl Category {
-    pub(crate) fn new(table: &dyn Table, column: usize) -> Result<Self> {
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for level in text(table, column)?.into_iter().flatten() {
-            *counts.entry(level).or_default() += 1;
+    /// Levels of all rows; how frequent they are goes by the `weight` of each row, or by rows
+    /// where there is none.
+    pub(crate) fn new(table: &dyn Table, column: usize, weight: Option<&[f64]>) -> Result<Self> {
+        let mut counts: BTreeMap<String, f64> = BTreeMap::new();
+        for (row, level) in text(table, column)?.into_iter().enumerate() {
+            if let Some(level) = level {
+                *counts.entry(level).or_default() += weight.map_or(1.0, |weight| weight[row]);
+            }
         }
-        // The first of several that are as frequent.
-        let most = counts.values().max().copied().unwrap_or(0);
-        let reference = counts.values().position(|count| *count == most).unwrap_or(0) as u32;
+        // The first of several that are as frequent, whatever order their weights were added in.
+        let most = counts.values().copied().fold(0.0, f64::max) * (1.0 - SAME);
+        let reference = counts.values().position(|count| *count >= most).unwrap_or(0) as u32;
         Ok(Self { levels: counts.into_keys().collect(), reference })
     }
 

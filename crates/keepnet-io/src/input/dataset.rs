@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use keepnet::{Error, Result, RowIds};
+use keepnet::{Error, Problem, Result, RowIds};
 
 use crate::formats::bed::PEOPLE;
 use crate::formats::table::{Schema, Table};
@@ -26,6 +26,8 @@ pub struct Dataset {
     pub(crate) unmatched: Vec<bool>,
     // Covariates of side files, which no feature may be called like.
     pub(crate) side_covariates: Vec<String>,
+    // The weight of each row, 0 of one that is left out, once they are known.
+    pub(crate) weight: Option<Vec<f64>>,
 }
 
 /// Opens paths, globs, or `-` for standard input, and joins them into one table.
@@ -43,7 +45,8 @@ pub fn open(inputs: &[String], options: &OpenOptions) -> Result<Dataset> {
         files.push(path);
     }
     let (table, unmatched) = join(tables, &files, options)?;
-    Ok(Dataset { table, files, options: options.clone(), unmatched, side_covariates: Vec::new() })
+    let (options, side_covariates, weight) = (options.clone(), Vec::new(), None);
+    Ok(Dataset { table, files, options, unmatched, side_covariates, weight })
 }
 
 /// Bytes of a row beside the features: its target, weight and place.
@@ -160,6 +163,16 @@ impl Dataset {
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.table.columns().iter().any(|c| c.name == name)
+    }
+
+    /// Counts rows as a problem does from here on: a row of weight 2 is as two rows, and one that
+    /// is left out is none. Which level of a category is the reference goes by that.
+    pub fn weigh(&mut self, problem: &Problem) {
+        let mut weight = vec![0.0; problem.rows.input()];
+        for row in 0..problem.rows.used() {
+            weight[problem.rows.source_row(row)] = problem.weight.as_ref().map_or(1.0, |v| v[row]);
+        }
+        self.weight = Some(weight);
     }
 
     /// Every name of `--always` is a feature; a level of a category goes by its column's name.

@@ -82,6 +82,7 @@ pub fn build_problem(
     if unmatched > 0 {
         notes.push(format!("{unmatched} rows have no match by key and are left out"));
     }
+    dataset.weigh(&problem);
     dataset.side_covariates = asked.side_covariates().map(String::from).collect();
     let columns = asked.taken().into_iter().map(|c| dataset.table.columns()[c].name.clone());
     Ok(Joined {

@@ -60,7 +60,7 @@ impl TableSource {
         not_features: &[String],
         ids: Option<RowIds>,
     ) -> Result<Self> {
-        let Dataset { table, files, options, side_covariates, .. } = dataset;
+        let Dataset { table, files, options, side_covariates, weight, .. } = dataset;
         let labels = table.labels();
         let columns = table.columns();
         let taken = |at: usize| labels.contains(&at) || not_features.contains(&columns[at].name);
@@ -87,7 +87,8 @@ impl TableSource {
                 continue;
             }
             let file = &files[info.file as usize];
-            let category = Category::new(&*table, column as usize).map_err(|e| e.at(file))?;
+            let category = Category::new(&*table, column as usize, weight.as_deref());
+            let category = category.map_err(|e| e.at(file))?;
             let item = Item { category: categories.len() as u32, ..item };
             match options.categorical {
                 Categorical::OneHot => {
