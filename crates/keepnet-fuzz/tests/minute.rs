@@ -18,5 +18,5 @@ fn a_minute_of_mutated_files_and_states() {
         .lines()
         .filter_map(|line| line.split_once(": ")?.1.split_once(" inputs, ")?.0.parse().ok())
         .collect();
-    assert!(counts.len() == 15 && counts.iter().all(|inputs| *inputs > 0), "{counts:?}");
+    assert!(counts.len() == 16 && counts.iter().all(|inputs| *inputs > 0), "{counts:?}");
 }

@@ -12,85 +12,28 @@
 //! its place among the features of all parts, so each part is told the place of its first one.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use keepnet::data::{Wants, check_block_for};
-use keepnet::run::snapshot::{decode, encode};
-use keepnet::run::verdict::{self, Constant};
-use keepnet::run::{Dropped, LaneReport, TracePoint};
 use keepnet::select::substitution::os_plus::{
     Best, INFO, OsPlus, OsPlusParams, column_bytes, column_from_bytes,
 };
 use keepnet::{
-    Budget, CheckPolicy, CheckedBlock, ColumnBlock, ColumnData, ColumnSelector, Covariate, Error,
-    Feature, FeatureId, FeatureSource, Kept, Name, Problem, RawColumn, Reason, Result, RowMap,
-    RunOptions, RunReport, Selection, Snapshot, Target, Value,
+    Budget, CheckPolicy, CheckedBlock, ColumnBlock, ColumnData, ColumnSelector, Error, Feature,
+    FeatureId, FeatureSource, Kept, Name, Problem, RawColumn, Reason, Result, RunOptions, Snapshot,
 };
 
 use crate::identity::text_hash;
-use crate::lanes::{Concluded, Found};
 use crate::request::{InputRequest, Request, Size};
-use crate::result::{Context, Outcome, Rows};
+
+mod end;
+mod problem;
+
+pub use end::End;
+pub use problem::{problem_bytes, problem_from_bytes, problem_of_files};
 
 /// Bytes of a block of columns that are read from files.
 const BLOCK: u64 = 32 << 20;
-
-/// A problem as bytes, for a process that has none of its files.
-pub fn problem_bytes(problem: &Problem) -> Result<Vec<u8>> {
-    let Problem { target, weight, offset, rows, covariates } = problem;
-    let target = match target {
-        Target::Numbers(y) => (Some(y), None),
-        Target::Classes { names, codes } => (None, Some((names, codes))),
-    };
-    let take = match rows {
-        RowMap::All(_) => None,
-        RowMap::Some { take, .. } => Some(take),
-    };
-    let covariates: Vec<(&String, &Vec<f64>)> =
-        covariates.iter().map(|covariate| (&covariate.name, &covariate.values)).collect();
-    encode(&(target, weight, offset, rows.input() as u64, take, covariates))
-}
-
-/// A problem out of [`problem_bytes`].
-pub fn problem_from_bytes(bytes: &[u8]) -> Result<Problem> {
-    type Named = (Vec<String>, Vec<u32>);
-    type Parts = (
-        (Option<Vec<f64>>, Option<Named>),
-        Option<Vec<f64>>,
-        Option<Vec<f64>>,
-        u64,
-        Option<Vec<u32>>,
-        Vec<(String, Vec<f64>)>,
-    );
-    let (target, weight, offset, input, take, covariates): Parts = decode(bytes)?;
-    let target = match target {
-        (Some(y), None) => Target::Numbers(y),
-        (None, Some((names, codes))) if codes.iter().all(|c| (*c as usize) < names.len()) => {
-            Target::Classes { names, codes }
-        }
-        _ => return Err(Error::Snapshot("it is no problem".into())),
-    };
-    let rows = match take {
-        None => RowMap::All(input as usize),
-        Some(take) => RowMap::new(input as usize, take)?,
-    };
-    let covariates =
-        covariates.into_iter().map(|(name, values)| Covariate { name, values }).collect();
-    let problem = Problem { target, weight, offset, rows, covariates };
-    problem.check()?;
-    Ok(problem)
-}
-
-/// The problem of a request on files, and which of their columns are no features.
-pub fn problem_of_files(request: &Request) -> Result<(Problem, Vec<String>)> {
-    let spec = request.method.spec(request.run.seed)?;
-    let options = request.input.options(request.run.memory)?;
-    let mut dataset = keepnet_io::open(&request.input.inputs, &options)?;
-    let asked = request.problem.spec(spec.loss, options.key.clone());
-    let joined = keepnet_io::build_problem(&mut dataset, &asked, &options)?;
-    Ok((joined.problem, joined.not_features))
-}
 
 /// What one pass over the features of a part found of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -392,105 +335,10 @@ impl Shard {
         self.selector.kind()
     }
 
-    /// The result of a driver, whose parts have `sources` and saw `seen` in the last round.
-    pub fn outcome(&self, end: &End, command: &str) -> Result<Outcome> {
-        let mut selection = self.selector.selection()?;
-        let constant = Constant::default();
-        self.selector
-            .fitted(&mut |fitted| verdict::check(&self.problem, &selection, fitted, &constant))?;
-        selection.warnings.extend(self.lost(&selection));
-        selection.metrics.extend([
-            ("rounds", Value::from(u64::from(end.rounds))),
-            ("exchanges", end.exchanges.into()),
-            ("certificate", end.certificate.into()),
-            ("certificate_kind", self.kind().into()),
-        ]);
-        for feature in selection.selected.iter_mut().chain(&mut selection.pinned) {
-            feature.source = end.source_of(feature.id.index);
-        }
-        let kept = (selection.selected.len() + selection.pinned.len()) as u64;
-        let Seen { features, constant, missing } = end.seen;
-        let weak = features.saturating_sub(kept + constant + missing);
-        let dropped = Dropped { weak, constant, missing, ..Dropped::default() };
-        let mut report = RunReport {
-            lanes: vec![LaneReport { selection, dropped, trace: end.trace.clone() }],
-            features_seen: features,
-            groups: None,
-            scans: end.scans,
-            complete: true,
-            read: end.read,
-            select: end.select,
-            cut_short: false,
-            scan_bytes: None,
-            checked: features * u64::from(end.scans),
-        };
-        let rows = Rows::in_memory(&self.problem);
-        let (request, start) = (&self.request, self.start);
-        let context = Context { request, notes: &[], start, command };
-        let told = (&rows, false);
-        let concluded = report.lanes.drain(..).map(|lane| Concluded {
-            lane,
-            problem: Arc::new(self.problem.clone()),
-            k: request.method.one_k(),
-            found: Found::default(),
-        });
-        let concluded: Vec<Concluded> = concluded.collect();
-        let mut lanes = Outcome::lanes(&context, &report, concluded, &end.sources, told)?;
-        lanes.pop().ok_or_else(|| Error::Defect("a run without a lane".into()))
-    }
-
-    /// A line for each pinned name that is not in the selection.
-    fn lost(&self, selection: &Selection) -> Vec<String> {
-        let found: HashSet<&str> = selection.pinned.iter().map(|f| f.name.as_str()).collect();
-        let held = |name: &str| self.selector.held().iter().any(|kept| kept.name == name);
-        let mut lost: Vec<&String> =
-            self.pinned.iter().filter(|name| !found.contains(name.as_str())).collect();
-        lost.sort_unstable();
-        let line = |name: &String| {
-            let why = match held(name) {
-                true => "says nothing beside the others and is left out",
-                false => "has not come",
-            };
-            format!("{name:?} is always kept, but {why}")
-        };
-        lost.into_iter().map(line).collect()
-    }
-
     /// Time spent reading files.
     #[must_use]
     pub fn read_time(&self) -> Duration {
         self.read
-    }
-}
-
-/// How a run over parts ended.
-#[derive(Clone, Debug, Default)]
-pub struct End {
-    /// A name for each part, as `source` shows it.
-    pub sources: Vec<String>,
-    /// Place of the first feature of each part.
-    pub firsts: Vec<u64>,
-    /// What the last pass saw, over all parts.
-    pub seen: Seen,
-    /// Passes over the features.
-    pub scans: u32,
-    /// Rounds of tests.
-    pub rounds: u32,
-    /// Exchanges in the rounds.
-    pub exchanges: u64,
-    /// Whether the last round found no exchange.
-    pub certificate: bool,
-    /// Loss after each round.
-    pub trace: Vec<TracePoint>,
-    /// Time in the sources and in the parts' methods, over all tasks.
-    pub read: Duration,
-    /// See [`End::read`].
-    pub select: Duration,
-}
-
-impl End {
-    fn source_of(&self, place: u64) -> u32 {
-        (self.firsts.partition_point(|first| *first <= place) as u32).saturating_sub(1)
     }
 }
 
