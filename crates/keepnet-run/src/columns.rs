@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use keepnet::registry::{self, MethodSpec, Stream};
+use keepnet::run::quick_bytes;
 use keepnet::{CheckPolicy, Error, FeatureId, FeatureSource, Lane, Order, Result, RunOptions};
 
 use crate::host::Host;
@@ -52,6 +53,9 @@ impl Made {
         let pinned = request.method.always()?;
         let (policy, batch) = (request.policy()?, info.stream == Stream::Batch);
         let count = arrangements.iter().map(|arrangement| arrangement.asks().len()).sum();
+        if arrangements.iter().all(|arrangement| arrangement.brief()) {
+            plan.block += quick_bytes(count, source.rows());
+        }
         let mut lanes: Vec<Lane> = Vec::with_capacity(count);
         for arrangement in arrangements {
             let first = lanes.len();
@@ -66,6 +70,7 @@ impl Made {
                 plan.add(selector.as_ref(), pinned.len(), problem, batch)?;
                 let mut lane = Lane::new(Arc::clone(problem), selector);
                 lane.policy = policy.clone();
+                lane.brief = arrangement.brief();
                 lane.pinned.clone_from(&pinned);
                 lanes.push(lane);
             }

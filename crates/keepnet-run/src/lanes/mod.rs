@@ -108,6 +108,11 @@ pub trait Arrangement: Send {
         Ok(())
     }
 
+    /// Whether nobody asks what became of features that a lane tested and did not select.
+    fn brief(&self) -> bool {
+        false
+    }
+
     /// What the lanes are for, for `--dry-run`; `None` of a single one.
     fn purpose(&self) -> Option<String> {
         None

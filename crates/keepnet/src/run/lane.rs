@@ -27,6 +27,9 @@ pub struct Lane {
     pub policy: CheckPolicy,
     /// Names of features that are kept whatever happens.
     pub pinned: HashSet<String>,
+    /// Nobody asks what became of the features that were tested and not selected, nor for the loss
+    /// along the stream: many such lanes look at a column together; see `quick.rs`.
+    pub brief: bool,
     /// The method.
     pub selector: Box<dyn ColumnSelector>,
     pub(super) log: Log,
@@ -62,6 +65,7 @@ impl Lane {
             problem: problem.into(),
             policy: CheckPolicy::default(),
             pinned: HashSet::new(),
+            brief: false,
             selector,
             log: Log::default(),
             constant: Constant::default(),
@@ -127,6 +131,14 @@ impl Lane {
         self.log.trace.take(self.log.blocks, arrived, self.selector.status());
         self.log.blocks += 1;
         Ok(())
+    }
+
+    /// Offers checked features to the selector of a brief lane; what was dropped before it could
+    /// be tested is counted, and nothing else is logged.
+    pub(super) fn offer_briefly(&mut self, checked: &CheckedBlock<'_>) -> Result<()> {
+        checked.dropped.iter().for_each(|(.., reason)| self.log.count(*reason));
+        let mut outcomes = Vec::with_capacity(checked.features.len());
+        self.selector.offer_block(checked, &mut outcomes)
     }
 
     /// Takes in the outcomes that come late; `wait` for those under way.

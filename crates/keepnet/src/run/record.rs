@@ -12,6 +12,7 @@ use super::driver::{RunOptions, RunReport};
 use super::lane::{Lane, Offered};
 use super::log::Log;
 use super::observer::{Observer, Progress};
+use super::quick::Quick;
 use super::snapshot;
 use crate::data::block::ColumnBlock;
 use crate::data::check::{Wants, check_block_for};
@@ -33,6 +34,8 @@ pub(super) struct Record {
     lanes: Vec<Lane>,
     // Places of the lanes that share a check, and the columns that these keep.
     sharing: Vec<(Vec<usize>, Pool)>,
+    // Where all lanes are brief and differ in their rows.
+    quick: Option<Quick>,
     pub(super) options: RunOptions,
     pub(super) position: Position,
     pub(super) groups: Option<Groups>,
@@ -58,9 +61,14 @@ impl Record {
                 return Err(Error::Rows { what: "the target".into(), got, want });
             }
         }
+        let quick = match sharing.iter().all(|(same, _)| same.len() == 1) {
+            true => Quick::new(&lanes),
+            false => None,
+        };
         Ok(Self {
             lanes,
             sharing,
+            quick,
             options,
             position: Position::default(),
             groups: None,
@@ -96,6 +104,12 @@ impl Record {
         let Position { scan, in_scan: first, .. } = self.position;
         let added = block.len() as u64;
         let arrived = self.position.arrived + added;
+        if let (Some(quick), None) = (&mut self.quick, &self.groups) {
+            quick.offer(block.columns(), first, &mut self.lanes)?;
+            self.checked += added;
+            self.pass(added, start);
+            return Ok(());
+        }
         let offered = Offered { block, first, scan, arrived };
         // One check at a time: its copies of a block are let go before the next is made.
         for (same, pool) in &self.sharing {
@@ -115,11 +129,17 @@ impl Record {
                 lane.offer(*at, offered, own, self.groups.as_mut(), observer)?;
             }
         }
-        let in_scan = first + added;
-        let seen = self.position.seen.max(in_scan);
-        self.position = Position { scan, in_scan, arrived, seen };
-        self.select += start.elapsed();
+        self.pass(added, start);
         Ok(())
+    }
+
+    /// Counts a block that was offered.
+    fn pass(&mut self, added: u64, start: Instant) {
+        let Position { scan, in_scan, arrived, seen } = self.position;
+        let in_scan = in_scan + added;
+        self.position =
+            Position { scan, in_scan, arrived: arrived + added, seen: seen.max(in_scan) };
+        self.select += start.elapsed();
     }
 
     /// Takes in the outcomes that come late, and waits for those under way.
@@ -245,6 +265,7 @@ impl Record {
             groups.restore(names);
         }
         self.position = position;
+        self.quick.iter_mut().for_each(Quick::forget);
         self.whole.restore(past);
         Ok(())
     }
