@@ -45,8 +45,8 @@ pub fn open_features(
     let stream = FeatureStream::open(&file.path, options).map_err(|e| e.at(path))?;
     let (table, options) = (Arc::new(NoColumns(stream.rows())), options.clone());
     let (files, unmatched, side_covariates) = (vec![file.path.clone()], Vec::new(), Vec::new());
-    let weight = None;
-    Ok(Some((Dataset { table, files, options, unmatched, side_covariates, weight }, stream)))
+    let (weight, notes) = (None, Vec::new());
+    Ok(Some((Dataset { table, files, options, unmatched, notes, side_covariates, weight }, stream)))
 }
 
 /// A table of so many rows and no columns.

@@ -123,6 +123,7 @@ fn refuse_on_rows(request: &Request) -> Result<()> {
         ("scans", run.scans.is_some_and(|scans| scans != Scans::Number(1)), plain),
         ("order", run.order != OrderSpec::Given, plain),
         ("state", run.state.is_some(), "a method on features; on rows, --averages and `merge`"),
+        ("output", output.folder().is_some(), "a file: a method on rows has one target"),
         ("again", run.again, plain),
         ("max-missing", method.max_missing.is_some(), plain),
         ("min-count", method.min_count.is_some_and(|count| count != 1), plain),

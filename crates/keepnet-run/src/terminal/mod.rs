@@ -18,7 +18,7 @@ pub use maps::watch_maps;
 
 use crate::host::{Host, Seen};
 use crate::request::{OutputRequest, Request};
-use crate::result::{Outcome, table};
+use crate::result::{self, Outcome, table};
 use crate::runner::Runner;
 use crate::select::{Done, select};
 use crate::system;
@@ -75,27 +75,44 @@ impl Host for Terminal<'_> {
         print(&format!("{line}\n"))
     }
 
-    fn page(&mut self, outcome: &Outcome) -> Result<Vec<u8>> {
-        report::html(outcome)
+    fn page(&mut self, outcomes: &[Outcome]) -> Result<Vec<u8>> {
+        report::html(outcomes)
     }
 
-    fn finished(&mut self, outcome: &Outcome) -> Result<()> {
+    fn finished(&mut self, outcomes: &[Outcome]) -> Result<()> {
         let (output, to_stdout) = (self.output, self.output.to_stdout());
         if to_stdout {
-            print(&String::from_utf8_lossy(&outcome.json()?))?;
+            print(&String::from_utf8_lossy(&result::json(outcomes)?))?;
         }
         // Lines of `--every` own the standard output.
         match (output.quiet, to_stdout || output.every.is_some()) {
             (true, _) => {}
-            (false, true) => aside(&table::table(outcome)),
-            (false, false) => print(&table::table(outcome))?,
+            (false, true) => aside(&table::table(outcomes)),
+            (false, false) => print(&table::table(outcomes))?,
         }
-        outcome.warnings.iter().for_each(|warning| warn(warning));
-        if let Some(why) = outcome.stopped {
+        warnings(outcomes).iter().for_each(|warning| warn(warning));
+        if let Some(why) = outcomes.iter().find_map(|outcome| outcome.stopped) {
             say(&format!("ended early by {why}; the result so far is whole but not complete"));
         }
         Ok(())
     }
+}
+
+/// What the user should know: once where it is so of every target, else with the target's name.
+fn warnings(outcomes: &[Outcome]) -> Vec<String> {
+    let all = |warning: &String| outcomes.iter().all(|other| other.warnings.contains(warning));
+    let (mut common, mut own) = (Vec::new(), Vec::new());
+    for (at, outcome) in outcomes.iter().enumerate() {
+        for warning in &outcome.warnings {
+            match all(warning) {
+                true if at == 0 => common.push(warning.clone()),
+                true => {}
+                false => own.push(format!("{}: {warning}", outcome.target_name())),
+            }
+        }
+    }
+    common.extend(own);
+    common
 }
 
 /// `select` of the programs: runs a request and shows its result.

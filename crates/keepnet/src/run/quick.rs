@@ -144,6 +144,9 @@ impl Quick {
             seen.look(columns, *n, masks, sides);
             let (seen, width) = (&*seen, sides.len());
             let one = |(l, (side, lane)): (usize, (&mut Side, &mut Lane))| {
+                if lane.rests() {
+                    return Ok(());
+                }
                 let own = (0..seen.all.len()).map(|d| seen.products[d * width + l]).collect();
                 side.offer(lane, columns, first, seen, own)
             };
