@@ -112,7 +112,8 @@ fn with_tests(text: &str, log_p: &[Vec<Option<f64>>]) -> Result<String> {
     let failed = |error: serde_json::Error| keepnet::Error::Data(error.to_string());
     let mut result: serde_json::Value = serde_json::from_str(text).map_err(failed)?;
     let mut one = |at: usize, log_p: &[Option<f64>]| {
-        let place = if result["targets"].is_null() { &mut result } else { &mut result["targets"][at] };
+        let place =
+            if result["targets"].is_null() { &mut result } else { &mut result["targets"][at] };
         place["log_p"] = serde_json::to_value(log_p).map_err(failed)?;
         Ok(())
     };

@@ -14,7 +14,7 @@ use crate::lanes::{self, Arrangement, Ask, Concluded};
 use crate::order::order;
 use crate::outputs::decisions::{Decisions, Held};
 use crate::outputs::phase::{self, Phase};
-use crate::outputs::{self, reduced};
+use crate::outputs::{self, reduced, reduced_bed};
 use crate::plan::Plan;
 use crate::request::{Asked, Request, Scans};
 use crate::result::Outcome;
@@ -200,7 +200,15 @@ pub(crate) fn select(
     if let Some(path) = &request.output.reduced {
         let Concluded { lane, problem, .. } = &concluded[0];
         let (source, selection) = (&mut opened.source, &lane.selection);
-        pending.push(reduced::write(path, source, selection, problem, policy, plan.width)?);
+        let width = plan.width;
+        match reduced_bed::is_triple(path) {
+            true => {
+                pending.extend(reduced_bed::write(path, source, selection, problem, policy, width)?)
+            }
+            false => {
+                pending.push(reduced::write(path, source, selection, problem, policy, width)?);
+            }
+        }
     }
     let integral = integral(request, &opened.source);
     let command = watch.host.command();

@@ -110,6 +110,14 @@ impl InputSource {
         }
     }
 
+    /// FID, IID and sex of the people of an input of genotypes.
+    pub fn people(&self) -> Result<Vec<(String, String, u8)>> {
+        match self {
+            Self::Table(table) => table.people(),
+            Self::Stream(_) => Ok(Vec::new()),
+        }
+    }
+
     /// Whether names were made up because the files have none.
     #[must_use]
     pub fn unnamed(&self) -> bool {

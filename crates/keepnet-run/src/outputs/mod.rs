@@ -7,6 +7,7 @@ pub mod journal;
 pub mod leftover;
 pub mod phase;
 pub mod reduced;
+pub mod reduced_bed;
 pub mod row_columns;
 
 use std::path::{Path, PathBuf};
@@ -71,9 +72,14 @@ pub fn ready_for(request: &Request) -> Result<Option<Lock>> {
     let checkpoint = &request.run.checkpoint;
     let folder = out.folder();
     let single = if folder.is_some() { &None } else { &out.output };
+    // Genotypes are three files.
+    let triple = out.reduced.as_deref().filter(|path| reduced_bed::is_triple(path));
+    let beside = ["bim", "fam"].map(|end| triple.map(|path| path.with_extension(end)));
     let outputs = given([
         ("output", single),
         ("reduced", &out.reduced),
+        ("reduced", &beside[0]),
+        ("reduced", &beside[1]),
         ("report", &out.report),
         ("decisions", &out.decisions),
         ("averages", &out.averages),
