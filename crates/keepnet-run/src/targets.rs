@@ -48,13 +48,15 @@ pub(crate) fn deciding(
     arrangements: &[Box<dyn Arrangement>],
 ) -> Vec<(usize, Option<String>)> {
     let several = opened.targets.len() > 1;
-    let mut first = 0;
-    let one = |(target, arrangement): (&crate::input::Aim, &Box<dyn Arrangement>)| {
-        let lane = first;
-        first += arrangement.asks().len();
-        (lane, several.then(|| target.name.clone()))
+    let firsts = arrangements.iter().scan(0, |next, arrangement| {
+        let first = *next;
+        *next += arrangement.asks().len();
+        Some(first)
+    });
+    let named = |(first, target): (usize, &crate::input::Aim)| {
+        (first, several.then(|| target.name.clone()))
     };
-    opened.targets.iter().zip(arrangements).map(one).collect()
+    firsts.zip(&opened.targets).map(named).collect()
 }
 
 /// The file of each target in a folder: its name, without what a path cannot have.

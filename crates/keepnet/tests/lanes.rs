@@ -130,7 +130,7 @@ fn mixed(data: &Data) -> Generated {
             0 => ColumnData::f32(x.iter().map(|x| *x as f32).collect()),
             1 => {
                 let index: Vec<u32> =
-                    (0..n as u32).filter(|i| (*i as usize + j) % 6 == 0).collect();
+                    (0..n as u32).filter(|i| (*i as usize + j).is_multiple_of(6)).collect();
                 let value = Numbers::F64(index.iter().map(|i| x[*i as usize]).collect());
                 ColumnData::Sparse { rows: n, index, value }
             }
