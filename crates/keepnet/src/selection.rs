@@ -93,6 +93,19 @@ pub struct ErrorControl {
     pub line: String,
 }
 
+/// A feature that was passed over as it is correlated with a selected one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Affiliated {
+    /// Its identity.
+    pub id: FeatureId,
+    /// Its name.
+    pub name: String,
+    /// The selected feature that it is correlated with most.
+    pub of: FeatureId,
+    /// Their absolute correlation.
+    pub correlation: f64,
+}
+
 /// One selected feature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selected {
@@ -181,6 +194,8 @@ pub struct Selection {
     pub substitutions: u64,
     /// Constant features, where the method counts them and not the driver.
     pub constant: Option<u64>,
+    /// Features that stand behind a selected one, where the method notes them.
+    pub affiliated: Option<Vec<Affiliated>>,
     /// Further numbers that the method reports.
     pub metrics: Vec<(&'static str, Value)>,
     /// Warnings for the user.

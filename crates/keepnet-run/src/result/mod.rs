@@ -17,7 +17,9 @@ use std::collections::HashSet;
 use keepnet::Task;
 use keepnet::registry::Stream;
 use keepnet::run::TracePoint;
-use keepnet::selection::{CovariateCoefficient, ErrorControl, Selected, Selection, Value};
+use keepnet::selection::{
+    Affiliated, CovariateCoefficient, ErrorControl, Selected, Selection, Value,
+};
 use keepnet_io::Origin;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -149,6 +151,14 @@ struct Group {
 }
 
 #[derive(Serialize)]
+struct Affiliate<'a> {
+    index: u64,
+    name: &'a str,
+    of: &'a str,
+    correlation: f64,
+}
+
+#[derive(Serialize)]
 struct Covariate<'a> {
     name: &'a str,
     coefficient: Weights<'a>,
@@ -178,6 +188,7 @@ struct Document<'a> {
     error_control: Option<&'a ErrorControl>,
     always: Vec<Feature<'a>>,
     groups: Option<Vec<Group>>,
+    affiliated: Option<Vec<Affiliate<'a>>>,
     covariates: Vec<Covariate<'a>>,
     intercept: Weights<'a>,
     final_loss: Option<f64>,
@@ -345,6 +356,19 @@ impl Outcome {
         }
     }
 
+    fn affiliates<'a>(&'a self, list: &'a [Affiliated]) -> Vec<Affiliate<'a>> {
+        let selection = &self.selection;
+        let name = |id| {
+            let mut all = selection.selected.iter().chain(&selection.pinned);
+            all.find(|feature| feature.id == id).map(|feature| feature.name.as_str())
+        };
+        let shown = |one: &'a Affiliated| {
+            let (index, correlation) = (one.id.index, one.correlation);
+            Some(Affiliate { index, name: &one.name, of: name(one.of)?, correlation })
+        };
+        list.iter().filter_map(shown).collect()
+    }
+
     fn covariate<'a>(&self, covariate: &'a CovariateCoefficient) -> Covariate<'a> {
         let coefficient = Weights::new(&covariate.coefficient, self.many());
         Covariate { name: &covariate.name, coefficient }
@@ -380,6 +404,7 @@ impl Outcome {
             error_control: self.found.error_control.as_ref().or(selection.error_control.as_ref()),
             always: selection.pinned.iter().map(|f| self.feature(f)).collect(),
             groups: self.group_list(),
+            affiliated: selection.affiliated.as_ref().map(|list| self.affiliates(list)),
             covariates: selection.covariates.iter().map(|c| self.covariate(c)).collect(),
             intercept: Weights::new(&selection.intercept, self.many()),
             final_loss: selection.loss,
