@@ -12,7 +12,6 @@ import argparse
 import warnings
 
 import numpy as np
-
 from keepnet import OSPlus
 
 warnings.simplefilter("ignore")

@@ -23,12 +23,15 @@ pub fn csv(outcome: &Outcome) -> Result<Vec<u8>> {
         None => vec!["coefficient".to_string()],
     };
     let outputs = weights.len();
+    let standardised: Vec<String> =
+        weights.iter().map(|name| name.replacen("coefficient", "standardised", 1)).collect();
     header.extend(weights);
     header.extend(["score", "p_value", "mean", "missing", "column"].map(String::from));
     if !outcome.variants.is_empty() {
         header.extend(["chromosome", "position", "a1", "a2"].map(String::from));
     }
     header.extend(["log_p", "q_value", "level", "statistic", "test"].map(String::from));
+    header.extend(standardised);
     out.write_record(&header).map_err(failed)?;
     let selection = &outcome.selection;
     for (feature, always) in selection
@@ -72,5 +75,7 @@ fn record(outcome: &Outcome, feature: &Selected, always: bool, outputs: usize) -
     record.push(optional(tested.and_then(|t| t.level)));
     record.push(optional(tested.and_then(|t| t.statistic)));
     record.push(tested.map_or(String::new(), |t| t.test.to_string()));
+    let standardised = feature.standardised();
+    record.extend((0..outputs).map(|at| optional(standardised.get(at).copied())));
     record
 }
