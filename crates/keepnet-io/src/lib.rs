@@ -46,6 +46,7 @@ mod input;
 #[allow(unsafe_code)]
 mod mapped;
 mod memory;
+pub mod platform;
 pub mod sink;
 mod store;
 

@@ -44,6 +44,8 @@ impl Columns {
             add(&["chromosome", "position", "a1", "a2"]);
         }
         add(&["log_p", "q_value", "level", "statistic", "test"]);
+        let standardised = |name: &String| name.replacen("coefficient", "standardised", 1);
+        header.extend(self.weights.iter().map(standardised));
         header
     }
 }
@@ -114,5 +116,8 @@ fn record(
     record.push(optional(tested.and_then(|t| t.level)));
     record.push(optional(tested.and_then(|t| t.statistic)));
     record.push(tested.map_or(String::new(), |t| t.test.to_string()));
+    let standardised = feature.standardised();
+    let standardised = |at: &Option<usize>| standardised.get((*at)?).copied();
+    record.extend(places.iter().map(|at| optional(standardised(at))));
     record
 }

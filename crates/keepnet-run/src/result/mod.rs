@@ -12,6 +12,7 @@ mod warnings;
 pub use outcome::{Context, Fates, Outcome, Rows, Run, Seconds};
 pub use warnings::keeps_all;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use keepnet::Task;
@@ -56,15 +57,16 @@ impl Serialize for Pairs<'_> {
 enum Weights<'a> {
     None,
     One(f64),
-    Many(&'a [f64]),
+    Many(Cow<'a, [f64]>),
 }
 
 impl<'a> Weights<'a> {
-    fn new(values: &'a [f64], many: bool) -> Self {
-        match values {
-            [] => Self::None,
-            values if many => Self::Many(values),
-            values => Self::One(values[0]),
+    fn new(values: impl Into<Cow<'a, [f64]>>, many: bool) -> Self {
+        let values = values.into();
+        match values.first() {
+            None => Self::None,
+            Some(_) if many => Self::Many(values),
+            Some(first) => Self::One(*first),
         }
     }
 }
@@ -78,6 +80,7 @@ struct Feature<'a> {
     source: &'a str,
     group: Option<String>,
     coefficient: Weights<'a>,
+    standardised: Weights<'a>,
     score: f64,
     p_value: Weights<'a>,
     log_p: Option<f64>,
@@ -332,6 +335,7 @@ impl Outcome {
             source: self.source(feature),
             group: self.group(feature),
             coefficient: Weights::new(&feature.coefficient, self.many()),
+            standardised: Weights::new(feature.standardised(), self.many()),
             score: feature.score,
             p_value: match evidence.map(|evidence| evidence.p_value.as_slice()) {
                 Some(values @ [_, ..]) => Weights::new(values, self.many()),

@@ -1,6 +1,5 @@
 //! What programs on a terminal share: progress, signals, what is printed, the HTML report.
 
-mod maps;
 mod mistake;
 pub mod progress;
 mod report;
@@ -10,11 +9,10 @@ pub mod steps;
 
 use std::error::Error as _;
 use std::io::IsTerminal;
-use std::process::ExitCode;
 
 use keepnet::{Error, Result};
 
-pub use maps::watch_maps;
+pub use signals::watch_maps;
 
 use crate::host::{Host, Seen};
 use crate::request::{OutputRequest, Request};
@@ -138,13 +136,14 @@ pub fn complain(error: &Error) {
     }
 }
 
-/// Help and version go to standard output as they are; everything else becomes one line.
+/// Help and version go to standard output as they are; everything else becomes one line. Gives the
+/// exit status.
 #[must_use]
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(error: &clap::Error) -> u8 {
     use clap::error::ErrorKind;
     if let Some(own) = error.source().and_then(|source| source.downcast_ref::<Error>()) {
         complain(own);
-        return ExitCode::from(status(own));
+        return status(own);
     }
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -153,20 +152,20 @@ pub fn usage(error: &clap::Error) -> ExitCode {
                 false => error.render().to_string(),
             };
             match print(&shown) {
-                Ok(()) => ExitCode::SUCCESS,
+                Ok(()) => 0,
                 Err(error) => {
                     complain(&error);
-                    ExitCode::from(FAILED)
+                    FAILED
                 }
             }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             say("what to do? `keepnet --help` lists the commands");
-            ExitCode::from(USAGE)
+            USAGE
         }
         _ => {
             say(&format!("{}; --help says more", mistake::line(error)));
-            ExitCode::from(USAGE)
+            USAGE
         }
     }
 }

@@ -163,29 +163,31 @@ fn selected(outcome: &Outcome) -> Result<Section> {
     let mut table = Table::new(&[
         "feature",
         "index",
-        "weight",
+        "coefficient",
+        "standardised",
         "score",
         "p-value",
         "arrival",
         "place kept",
-        "why",
+        "chosen by",
     ]);
     let all = selection.selected.iter().map(|f| (f, false));
     for (feature, always) in all.chain(selection.pinned.iter().map(|f| (f, true))) {
-        let weight: Vec<String> = feature.coefficient.iter().map(|w| short(*w)).collect();
-        let why = match always {
-            true => "asked for with --always".to_string(),
-            false => format!("{}: {}", selection.score_kind, short(feature.score)),
+        let list = |values: &[f64]| match values {
+            [] => "-".to_string(),
+            values => values.iter().map(|value| short(*value)).collect::<Vec<_>>().join(" "),
         };
+        let by = if always { "--always" } else { selection.method };
         table.push(vec![
             feature.name.clone(),
             feature.id.index.to_string(),
-            if weight.is_empty() { "-".into() } else { weight.join(" ") },
+            list(&feature.coefficient),
+            list(&feature.standardised()),
             short(feature.score),
             feature.p_value.map_or("-".into(), short),
             feature.arrival.to_string(),
             feature.order.to_string(),
-            why,
+            by.into(),
         ]);
     }
     let top: Vec<(String, f64)> =
