@@ -129,6 +129,15 @@ mod tests {
                 }
 
                 #[test]
+                fn a_new_file_can_be_read_by_its_owner() {
+                    let folder = tempfile::tempdir().unwrap();
+                    let mut builder = tempfile::Builder::new();
+                    let file = half::usual_rights(&mut builder).tempfile_in(&folder).unwrap();
+                    std::fs::write(file.path(), "1").unwrap();
+                    assert_eq!(std::fs::read(file.path()).unwrap(), b"1");
+                }
+
+                #[test]
                 fn advice_changes_no_byte() {
                     let file = tempfile::tempfile().unwrap();
                     let all: Vec<u8> = (0..=255).cycle().take(1 << 15).collect();
@@ -162,7 +171,7 @@ mod tests {
             assert!(peak >= more, "{peak}, {more}");
         }
         drop(held);
-        assert_eq!(plain::peak_bytes(), None);
-        assert_eq!(plain::address_space(), None);
+        assert_eq!(crate::platform::plain::peak_bytes(), None);
+        assert_eq!(crate::platform::plain::address_space(), None);
     }
 }
