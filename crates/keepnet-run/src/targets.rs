@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use keepnet::{Error, Result};
 
-use crate::input::Columns;
+use crate::input::{Aim, Columns};
 use crate::lanes::{self, Arrangement};
 use crate::outputs::{self, inputs::Inputs};
 use crate::request::Request;
@@ -34,7 +34,7 @@ pub(crate) fn check(request: &Request, runner: &dyn Runner, count: usize) -> Res
 /// The arrangement of each target, side by side.
 pub(crate) fn arrange(request: &Request, opened: &Columns) -> Result<Vec<Box<dyn Arrangement>>> {
     let features = keepnet::FeatureSource::features(&opened.source);
-    let one = |target: &crate::input::Aim| {
+    let one = |target: &Aim| {
         let made = lanes::arrange(request, &target.whole, features);
         made.map_err(|error| opened.named(target, error))
     };
@@ -49,12 +49,13 @@ pub(crate) fn deciding(
 ) -> Vec<(usize, Option<String>)> {
     let several = opened.targets.len() > 1;
     let mut first = 0;
-    let one = |(target, arrangement): (&crate::input::Aim, &Box<dyn Arrangement>)| {
+    let lanes = arrangements.iter().map(|arrangement| {
         let lane = first;
         first += arrangement.asks().len();
-        (lane, several.then(|| target.name.clone()))
-    };
-    opened.targets.iter().zip(arrangements).map(one).collect()
+        lane
+    });
+    let names = opened.targets.iter().map(|target| several.then(|| target.name.clone()));
+    lanes.zip(names).collect()
 }
 
 /// The file of each target in a folder: its name, without what a path cannot have.

@@ -248,12 +248,12 @@ impl Finder<'_> {
         let several = |names: &str| names == "*" || names.contains(',');
         match split(spec) {
             _ if self.position(spec).is_some() => {}
-            Some((path, Some(names))) if several(names) && self.is_input(path) => {
-                if self.position(names).is_none() {
-                    return self.own_targets(path, names);
-                }
+            Some((path, Some(names)))
+                if several(names) && self.is_input(path) && self.position(names).is_none() =>
+            {
+                return self.own_targets(path, names);
             }
-            Some((path, Some(names))) if several(names) => {
+            Some((path, Some(names))) if several(names) && !self.is_input(path) => {
                 let file = self.side(path, TARGET)?;
                 if !self.sides[file].has(names) {
                     let names = match names {
