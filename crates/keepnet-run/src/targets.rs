@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use keepnet::{Error, Result};
 
-use crate::input::{Aim, Columns};
+use crate::input::Columns;
 use crate::lanes::{self, Arrangement};
 use crate::outputs::{self, inputs::Inputs};
 use crate::request::Request;
@@ -34,7 +34,7 @@ pub(crate) fn check(request: &Request, runner: &dyn Runner, count: usize) -> Res
 /// The arrangement of each target, side by side.
 pub(crate) fn arrange(request: &Request, opened: &Columns) -> Result<Vec<Box<dyn Arrangement>>> {
     let features = keepnet::FeatureSource::features(&opened.source);
-    let one = |target: &Aim| {
+    let one = |target: &crate::input::Aim| {
         let made = lanes::arrange(request, &target.whole, features);
         made.map_err(|error| opened.named(target, error))
     };
@@ -48,14 +48,15 @@ pub(crate) fn deciding(
     arrangements: &[Box<dyn Arrangement>],
 ) -> Vec<(usize, Option<String>)> {
     let several = opened.targets.len() > 1;
-    let mut first = 0;
-    let lanes = arrangements.iter().map(|arrangement| {
-        let lane = first;
-        first += arrangement.asks().len();
-        lane
+    let firsts = arrangements.iter().scan(0, |next, arrangement| {
+        let first = *next;
+        *next += arrangement.asks().len();
+        Some(first)
     });
-    let names = opened.targets.iter().map(|target| several.then(|| target.name.clone()));
-    lanes.zip(names).collect()
+    let named = |(first, target): (usize, &crate::input::Aim)| {
+        (first, several.then(|| target.name.clone()))
+    };
+    firsts.zip(&opened.targets).map(named).collect()
 }
 
 /// The file of each target in a folder: its name, without what a path cannot have.

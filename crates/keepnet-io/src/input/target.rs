@@ -248,12 +248,13 @@ impl Finder<'_> {
         let several = |names: &str| names == "*" || names.contains(',');
         match split(spec) {
             _ if self.position(spec).is_some() => {}
+            // A column of the input may have a name like a list of names.
             Some((path, Some(names)))
-                if several(names) && self.is_input(path) && self.position(names).is_none() =>
-            {
+                if several(names) && self.is_input(path) && self.position(names).is_some() => {}
+            Some((path, Some(names))) if several(names) && self.is_input(path) => {
                 return self.own_targets(path, names);
             }
-            Some((path, Some(names))) if several(names) && !self.is_input(path) => {
+            Some((path, Some(names))) if several(names) => {
                 let file = self.side(path, TARGET)?;
                 if !self.sides[file].has(names) {
                     let names = match names {
