@@ -411,6 +411,50 @@ class MRMR(FeatureSelector):
     """
 
 
+@method("spsf-lar")
+class SPSFLAR(FeatureSelector):
+    """Features that preserve the similarity of the samples, by least angles.
+
+    Examples
+    --------
+    >>> from keepnet import SPSFLAR
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> SPSFLAR(k=5).fit_transform(X, y).shape
+    (569, 5)
+    """
+
+
+@method("gdm")
+class GDM(FeatureSelector):
+    """The feature generating machine with a limit on the correlation of what it selects.
+
+    After Zhai, Tan, Ong and Tsang (2012); the cost, the limit and the end of the rounds are ours.
+
+    Examples
+    --------
+    >>> from keepnet import GDM
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = GDM(k=5).fit(X, y)
+    >>> len(selector.selected_), sorted(selector.affiliated_[0])
+    (5, ['correlation', 'index', 'name', 'of'])
+    """
+
+    _attributes = (
+        (
+            "affiliated_",
+            "list of dict",
+            "Features that were passed over as they are correlated with a selected one: their "
+            "`index` and `name`, the name of the selected one (`of`), and the `correlation`.",
+        ),
+    )
+
+    @property
+    def affiliated_(self) -> list:
+        return self.result_["affiliated"]
+
+
 @method("iamb")
 class IAMB(FeatureSelector):
     """A Markov blanket by its strongest links: grows by tests, then shrinks.

@@ -7,7 +7,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::skipped::skipped;
-use common::{Called, keepnet};
+use common::{Called, Folder, keepnet};
 use serde_json::Value;
 
 fn shared() -> Option<PathBuf> {
@@ -183,4 +183,32 @@ fn markov_blankets_by_g2_are_those_of_pycausalfs() {
         compared += 1;
     }
     assert_eq!(compared, 12);
+}
+
+#[test]
+fn spsf_lar_selects_the_recorded_features_in_their_order_for_any_hold() {
+    let Some(shared) = shared() else { return };
+    let mut compared = 0;
+    for run in record(&shared, "spsf_lar.json")["runs"].as_array().unwrap() {
+        let dataset = run["dataset"].as_str().unwrap();
+        let k = run["k"].to_string();
+        // Of madelon and arcene the first rows, which are the training part: the others weigh 0.
+        let folder = Folder::new();
+        let weights = folder.path("w.csv").to_string_lossy().into_owned();
+        let mut rows: Vec<&str> = Vec::new();
+        if let Some(first) = run["rows"].as_u64() {
+            let all = if dataset == "madelon" { 2600 } else { 200 };
+            let lines: Vec<&str> =
+                (0..all).map(|row| if row < first { "1" } else { "0" }).collect();
+            folder.write("w.csv", format!("w\n{}\n", lines.join("\n")));
+            rows = vec!["--sample-weight", &weights];
+        }
+        for hold in ["hold=all", "hold=50", "hold=1"] {
+            let words = ["--method", "spsf-lar", "-k", &k, "--set", hold];
+            let got = result(&shared, dataset, &[&words[..], &rows].concat());
+            assert_eq!(ordered(&got).0, list(&run["selected"]), "{dataset} {hold}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 30);
 }

@@ -7,6 +7,7 @@ mod filters;
 mod groups;
 mod interactions;
 mod markov;
+mod models;
 mod naive;
 mod ogfs;
 mod rivals;

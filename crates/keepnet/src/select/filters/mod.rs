@@ -13,6 +13,7 @@
 //!   columns are added in the order of selection.
 
 pub mod fcbf;
+pub mod gdm;
 pub(crate) mod hold;
 pub mod iamb;
 pub(crate) mod lanes;
@@ -23,11 +24,14 @@ pub mod mrmr;
 pub(crate) mod per_feature;
 pub(crate) mod pool;
 pub(crate) mod rank;
+pub mod spsf_lar;
 
 /// The methods of this folder, in the order of the registry.
 pub(crate) const METHODS: &[&crate::registry::MethodInfo] = &[
     &fcbf::FCBF,
     &mrmr::MRMR,
+    &spsf_lar::SPSF_LAR,
+    &gdm::GDM,
     &iamb::IAMB,
     &iamb::INTER_IAMB,
     &iamb::FAST_IAMB,

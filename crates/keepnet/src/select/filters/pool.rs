@@ -95,6 +95,10 @@ impl Chosen {
         self.kept.id.unwrap_or_default()
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.kept.name
+    }
+
     pub(crate) fn pinned(&self) -> bool {
         self.kept.pinned
     }

@@ -57,6 +57,13 @@ impl Rank {
         Self(Reverse(ordered(number)), Reverse(ordered(second)), id)
     }
 
+    /// The number, as it is compared.
+    #[must_use]
+    pub(crate) fn number(&self) -> f64 {
+        let bits = self.0.0;
+        f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
+    }
+
     /// The feature.
     #[must_use]
     pub(crate) fn id(&self) -> FeatureId {
@@ -78,6 +85,9 @@ mod tests {
     fn larger_numbers_come_first_and_of_equal_ones_the_earlier_feature() {
         let rank = |x: f64, j: u64| Rank::new(x, FeatureId::new(j));
         let numbers = [f64::INFINITY, 1e300, 2.5, 1.0, 0.5, 1e-11, 0.0, -1e-11, -0.5, -7.0, -1e300];
+        for x in numbers {
+            assert_eq!(rank(x, 3).number(), level(x));
+        }
         for pair in numbers.windows(2) {
             assert!(rank(pair[0], 9) < rank(pair[1], 0), "{pair:?}");
         }
