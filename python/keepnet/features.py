@@ -520,6 +520,6 @@ class MMMB(FeatureSelector):
     >>> from keepnet import MMMB
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> MMMB().fit_transform(X, y).shape
-    (569, 4)
+    >>> MMMB(bins=2).fit_transform(X, y).shape
+    (569, 6)
     """

@@ -244,9 +244,12 @@ fn specs(method: &MethodInfo, k: usize) -> Vec<MethodSpec> {
             .to_vec(),
         // A level at which every feature is a candidate.
         "fcbf" => [spec, MethodSpec::default()].map(|spec| spec.set("alpha", 0.999_999)).to_vec(),
-        // Small sets: with many members the number of larger ones is a matter of hours.
-        "mmpc" | "mmmb" => [MethodSpec::k(10), MethodSpec::default().set("alpha", 1e-6)]
-            .map(|spec| spec.set("max-condition", 1))
+        // The same, with small sets of conditions, as there are many of them.
+        "mmpc" => [10, 20]
+            .map(|k| MethodSpec::k(k).set("alpha", 0.999_999).set("max-condition", 1))
+            .to_vec(),
+        "mmmb" => [MethodSpec::k(10), MethodSpec::default()]
+            .map(|spec| spec.set("alpha", 1e-6).set("max-condition", 1))
             .to_vec(),
         "annealed-ridge" => vec![
             spec.clone(),

@@ -149,8 +149,13 @@ impl Asked {
     ) -> Memory {
         let n = rows as u64;
         let facts = 20 * n.min(256);
-        let slot = column.saturating_add(SLOT + facts);
-        let held = self.hold.planned(budget, (column, facts), features, 8 * 8 * n);
+        let (slot, fixed) = (column.saturating_add(SLOT + facts), 8 * 8 * n);
+        let held = self.hold.planned(budget, (column, facts), features, fixed);
+        let all = features.map(|features| fixed.saturating_add(features.saturating_mul(slot)));
+        if all == Some(held.bytes) {
+            // What is kept is among the columns that are held.
+            return held;
+        }
         match most.map(|most| (most as u64).min(features.unwrap_or(u64::MAX))) {
             Some(most) => {
                 let pairs = most.saturating_mul(most).saturating_mul(8);
