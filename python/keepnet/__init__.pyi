@@ -213,17 +213,41 @@ def select(
     source: Any,
     target: ArrayLike | str | None = None,
     k: int | None = 10,
-    *, method: Literal["spsf-lar"],
+    *, method: Literal["iamb"],
     **options: Any,
-) -> SPSFLAR: ...
+) -> IAMB: ...
 @overload
 def select(
     source: Any,
     target: ArrayLike | str | None = None,
     k: int | None = 10,
-    *, method: Literal["gdm"],
+    *, method: Literal["inter-iamb"],
     **options: Any,
-) -> GDM: ...
+) -> InterIAMB: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["fast-iamb"],
+    **options: Any,
+) -> FastIAMB: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["mmpc"],
+    **options: Any,
+) -> MMPC: ...
+@overload
+def select(
+    source: Any,
+    target: ArrayLike | str | None = None,
+    k: int | None = 10,
+    *, method: Literal["mmmb"],
+    **options: Any,
+) -> MMMB: ...
 @overload
 def select(
     source: Any,
@@ -1269,11 +1293,18 @@ class MRMR(_Features):
         callback: Callable[[Progress], object] | None = ...,
     ) -> None: ...
 
-class SPSFLAR(_Features):
+class IAMB(_Features):
     def __init__(
         self,
-        k: int | Sequence[int] | str = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
+        measure: Literal["auto", "fisher-z", "g2"] = ...,
+        rules: Literal["paper", "bnlearn"] = ...,
+        strongest: Literal["p", "statistic"] = ...,
+        alpha: float = ...,
+        bins: int | Literal["mean"] | None = ...,
+        few_rows: int = ...,
+        max_condition: int | Literal["auto", "unlimited"] = ...,
         hold: int | Literal["auto", "all"] = ...,
         choose: str | None = ...,
         cv: int | None = ...,
@@ -1300,14 +1331,132 @@ class SPSFLAR(_Features):
         callback: Callable[[Progress], object] | None = ...,
     ) -> None: ...
 
-class GDM(_Features):
+class InterIAMB(_Features):
     def __init__(
         self,
-        k: int | Sequence[int] | str = ...,
+        k: int | Sequence[int] | str | None = ...,
         *,
-        cost: float = ...,
-        rho: float = ...,
-        per_round: int = ...,
+        measure: Literal["auto", "fisher-z", "g2"] = ...,
+        rules: Literal["paper", "bnlearn"] = ...,
+        strongest: Literal["p", "statistic"] = ...,
+        alpha: float = ...,
+        bins: int | Literal["mean"] | None = ...,
+        few_rows: int = ...,
+        max_condition: int | Literal["auto", "unlimited"] = ...,
+        hold: int | Literal["auto", "all"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
+        task: str = ...,
+        scans: int | Literal["rest"] | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class FastIAMB(_Features):
+    def __init__(
+        self,
+        k: int | Sequence[int] | str | None = ...,
+        *,
+        measure: Literal["auto", "fisher-z", "g2"] = ...,
+        rules: Literal["paper", "bnlearn"] = ...,
+        strongest: Literal["p", "statistic"] = ...,
+        alpha: float = ...,
+        bins: int | Literal["mean"] | None = ...,
+        few_rows: int = ...,
+        max_condition: int | Literal["auto", "unlimited"] = ...,
+        hold: int | Literal["auto", "all"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
+        task: str = ...,
+        scans: int | Literal["rest"] | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class MMPC(_Features):
+    def __init__(
+        self,
+        k: int | Sequence[int] | str | None = ...,
+        *,
+        measure: Literal["auto", "fisher-z", "g2"] = ...,
+        rules: Literal["paper", "bnlearn"] = ...,
+        strongest: Literal["p", "statistic"] = ...,
+        alpha: float = ...,
+        bins: int | Literal["mean"] | None = ...,
+        few_rows: int | Literal["independent"] = ...,
+        max_condition: int = ...,
+        hold: int | Literal["auto", "all"] = ...,
+        choose: str | None = ...,
+        cv: int | None = ...,
+        holdout: float | None = ...,
+        stability: int | tuple[int, float] | None = ...,
+        inference: str | None = ...,
+        correction: str | None = ...,
+        repeats: int | None = ...,
+        null: int | None = ...,
+        level: float | None = ...,
+        task: str = ...,
+        scans: int | Literal["rest"] | None = ...,
+        order: str | ArrayLike = ...,
+        groups: str | Mapping[str, Any] | ArrayLike | None = ...,
+        always: Sequence[str | int] | None = ...,
+        missing: str = ...,
+        max_missing: float | None = ...,
+        min_count: int = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        memory: int | None = ...,
+        n_jobs: int | None = ...,
+        random_state: int | np.random.RandomState | None = ...,
+        verbose: int = ...,
+        callback: Callable[[Progress], object] | None = ...,
+    ) -> None: ...
+
+class MMMB(_Features):
+    def __init__(
+        self,
+        k: int | Sequence[int] | str | None = ...,
+        *,
+        measure: Literal["auto", "fisher-z", "g2"] = ...,
+        strongest: Literal["p", "statistic"] = ...,
+        alpha: float = ...,
+        bins: int | Literal["mean"] | None = ...,
+        few_rows: int | Literal["independent"] = ...,
+        max_condition: int = ...,
+        symmetric: bool = ...,
         hold: int | Literal["auto", "all"] = ...,
         choose: str | None = ...,
         cv: int | None = ...,

@@ -453,3 +453,73 @@ class GDM(FeatureSelector):
     @property
     def affiliated_(self) -> list:
         return self.result_["affiliated"]
+
+
+@method("iamb")
+class IAMB(FeatureSelector):
+    """A Markov blanket by its strongest links: grows by tests, then shrinks.
+
+    Examples
+    --------
+    >>> from keepnet import IAMB
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> IAMB(measure="fisher-z").fit_transform(X, y).shape
+    (569, 10)
+    """
+
+
+@method("inter-iamb")
+class InterIAMB(FeatureSelector):
+    """IAMB that shrinks after every addition.
+
+    Examples
+    --------
+    >>> from keepnet import InterIAMB
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> InterIAMB(k=4).fit_transform(X, y).shape
+    (569, 4)
+    """
+
+
+@method("fast-iamb")
+class FastIAMB(FeatureSelector):
+    """IAMB that adds as many features a scan as the rows allow.
+
+    Examples
+    --------
+    >>> from keepnet import FastIAMB
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> FastIAMB(bins=2).fit_transform(X, y).shape
+    (569, 5)
+    """
+
+
+@method("mmpc")
+class MMPC(FeatureSelector):
+    """Parents and children of the target in a network, by max-min links.
+
+    Examples
+    --------
+    >>> from keepnet import MMPC
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> MMPC().fit_transform(X, y).shape
+    (569, 4)
+    """
+
+
+@method("mmmb")
+class MMMB(FeatureSelector):
+    """The Markov blanket: parents, children and spouses by max-min links.
+
+    Examples
+    --------
+    >>> from keepnet import MMMB
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> MMMB().fit_transform(X, y).shape
+    (569, 4)
+    """

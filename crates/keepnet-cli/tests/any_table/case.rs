@@ -66,6 +66,7 @@ impl Case {
         if measure {
             let names: &[&str] = match method.name {
                 "osfs" | "fast-osfs" => &["fisher-z", "g2"],
+                "iamb" | "inter-iamb" | "fast-iamb" | "mmpc" | "mmmb" => &["fisher-z", "g2"],
                 "ossfs-dd" | "sfs-fi" => &["fisher-z", "mi"],
                 // Numbers as a target come with fisher-z alone, and the few tables need some.
                 "fcbf" => &["fisher-z", "fisher-z", "fisher-z", "su", "mi"],

@@ -6,6 +6,7 @@ mod data;
 mod filters;
 mod groups;
 mod interactions;
+mod markov;
 mod models;
 mod naive;
 mod ogfs;
