@@ -7,7 +7,8 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::skipped::skipped;
-use common::{Called, Folder, keepnet};
+use common::{Called, keepnet};
+use keepnet::{Budget, Driver, Lane, MethodSpec, Quiet, RunOptions, Task, registry};
 use serde_json::Value;
 
 fn shared() -> Option<PathBuf> {
@@ -117,6 +118,27 @@ fn mrmr_with_the_rules_of_the_package_selects_what_it_selects() {
     assert_eq!(compared, 12);
 }
 
+/// The order of selection on the first rows of a data set, which the program has no flag for.
+fn on_first_rows(shared: &Path, dataset: &str, rows: u32, spec: &MethodSpec) -> Vec<u64> {
+    let path = shared.join(format!("data/{dataset}.parquet")).to_string_lossy().into_owned();
+    let options = keepnet_io::OpenOptions::default();
+    let mut data = keepnet_io::open(&[path], &options).unwrap();
+    let task = Some(Task::Classification);
+    let target = keepnet_io::ProblemSpec { target: "y".into(), task, ..Default::default() };
+    let joined = keepnet_io::build_problem(&mut data, &target, &options).unwrap();
+    let mut source = data.source(&joined.not_features).unwrap();
+    let first: Vec<u32> = (0..rows).collect();
+    let problem = keepnet_eval::splits::subset(&joined.problem, &first).unwrap();
+    let info = registry::find("spsf-lar").unwrap();
+    let selector = registry::make(info, spec, &problem, Budget::unlimited()).unwrap();
+    let options = RunOptions { scans: 0, ..RunOptions::default() };
+    let lanes = vec![Lane::new(problem, selector)];
+    let report = Driver::new(&mut source, lanes, options).unwrap().run(&mut Quiet).unwrap();
+    let mut selected = report.lanes[0].selection.selected.clone();
+    selected.sort_by_key(|feature| feature.order);
+    selected.iter().map(|feature| feature.id.index).collect()
+}
+
 /// The records of bnlearn with the tests that it shares with these methods. Their fast.iamb has
 /// other steps than the paper's.
 #[test]
@@ -192,21 +214,17 @@ fn spsf_lar_selects_the_recorded_features_in_their_order_for_any_hold() {
     for run in record(&shared, "spsf_lar.json")["runs"].as_array().unwrap() {
         let dataset = run["dataset"].as_str().unwrap();
         let k = run["k"].to_string();
-        // Of madelon and arcene the first rows, which are the training part: the others weigh 0.
-        let folder = Folder::new();
-        let weights = folder.path("w.csv").to_string_lossy().into_owned();
-        let mut rows: Vec<&str> = Vec::new();
-        if let Some(first) = run["rows"].as_u64() {
-            let all = if dataset == "madelon" { 2600 } else { 200 };
-            let lines: Vec<&str> =
-                (0..all).map(|row| if row < first { "1" } else { "0" }).collect();
-            folder.write("w.csv", format!("w\n{}\n", lines.join("\n")));
-            rows = vec!["--sample-weight", &weights];
-        }
-        for hold in ["hold=all", "hold=50", "hold=1"] {
-            let words = ["--method", "spsf-lar", "-k", &k, "--set", hold];
-            let got = result(&shared, dataset, &[&words[..], &rows].concat());
-            assert_eq!(ordered(&got).0, list(&run["selected"]), "{dataset} {hold}");
+        for hold in ["all", "50", "1"] {
+            let set = format!("hold={hold}");
+            let words = ["--method", "spsf-lar", "-k", &k, "--set", &set];
+            let got = match run["rows"].as_u64() {
+                Some(rows) => {
+                    let spec = MethodSpec::k(k.parse().unwrap()).set("hold", hold);
+                    on_first_rows(&shared, dataset, rows as u32, &spec)
+                }
+                None => ordered(&result(&shared, dataset, &words)).0,
+            };
+            assert_eq!(got, list(&run["selected"]), "{dataset} {hold}");
             compared += 1;
         }
     }

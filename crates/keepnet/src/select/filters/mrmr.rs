@@ -324,9 +324,8 @@ impl<M: Measure> ColumnSelector for Mrmr<M> {
         self.measure.centres()
     }
 
-    /// Numbers are multiplied, which dense columns are made for.
     fn compacts(&self) -> bool {
-        self.params.criterion.codes()
+        true
     }
 
     fn status(&self) -> Status {

@@ -205,7 +205,12 @@ impl Machine {
         }
         let mut rest = Vec::new();
         let new = from.is_none() && self.round.is_empty();
-        if new && free.first().is_none_or(|first| first.strength <= self.least(members)) {
+        // Pinned features can leave no room for another: those come in the next scan.
+        let nothing = match free.first() {
+            Some(first) => first.strength <= self.least(members),
+            None => floor.is_none(),
+        };
+        if new && nothing {
             (self.full, self.ended) = (true, true);
             return;
         }
