@@ -98,8 +98,8 @@ fn a_stable_feature_is_described_and_fitted_over_all_rows() {
         let plain = folder.select(&format!("{call} --columns {columns} --seed 1"));
         for feature in found["selected"].as_array().unwrap().iter().chain([a]) {
             let all = plain["selected"].as_array().unwrap().iter();
-            let all = all.chain(plain["always"].as_array().unwrap());
-            let same = all.filter(|other| other["name"] == feature["name"]).last().unwrap();
+            let mut all = all.chain(plain["always"].as_array().unwrap());
+            let same = all.rfind(|other| other["name"] == feature["name"]).unwrap();
             let [got, want] = [feature, same].map(|f| f["coefficient"].as_f64().unwrap());
             assert!((got - want).abs() < 1e-9 * want.abs(), "{got} {want}");
         }

@@ -9,7 +9,7 @@ use common::{Data, width};
 use keepnet::data::Whole;
 use keepnet::{
     Budget, CheckPolicy, ColumnData, Driver, Generated, Lane, MethodSpec, Missing, Numbers,
-    Problem, Quiet, RowMap, RunOptions, RunReport, registry, run::LaneReport,
+    Problem, Quiet, RowMap, RunOptions, RunReport, Target, registry, run::LaneReport,
 };
 
 /// Methods with glances and without, that centre and do not, that compact and do not.
@@ -27,6 +27,30 @@ fn source(data: &Data) -> Generated {
         ColumnData::dense(x.iter().enumerate().map(value).collect())
     };
     Generated::columns(data.n, data.columns.iter().enumerate().map(gaps).collect())
+}
+
+/// A lane for which another scan would change nothing rests, as its run alone would end.
+#[test]
+fn a_lane_that_has_converged_is_as_it_would_be_alone() {
+    let data = data();
+    let mut other = problem(&data, false);
+    let Target::Numbers(y) = &mut other.target else { unreachable!() };
+    y.iter_mut()
+        .enumerate()
+        .for_each(|(i, y)| *y += data.columns[7][i] - 2.0 * data.columns[50][i]);
+    let problems = [problem(&data, true), problem(&data, false), other].map(Arc::new);
+    let mut apart = 0;
+    for method in ["l1-cd", "l0-cd", "grafting"] {
+        let lanes = || problems.iter().map(|problem| lane(problem, method, Missing::Mean));
+        let together = run(&data, lanes().collect(), 300);
+        for (one, got) in lanes().zip(&together.lanes) {
+            assert_eq!(digits(got), digits(&run(&data, vec![one], 300).lanes[0]), "{method}");
+        }
+        let most = together.lanes.iter().map(|lane| lane.scans).max();
+        assert_eq!(Some(together.scans), most, "{method}");
+        apart += usize::from(together.lanes.iter().any(|lane| lane.scans < together.scans));
+    }
+    assert!(apart > 0, "all lanes took the same scans");
 }
 
 /// The problem on every row but each fifth, or on all.
@@ -52,7 +76,8 @@ fn run(data: &Data, lanes: Vec<Lane>, scans: u32) -> RunReport {
 }
 
 fn digits(lane: &LaneReport) -> String {
-    format!("{:?} {:?} {:?}", lane.selection, lane.dropped, lane.trace)
+    let LaneReport { selection, dropped, trace, scans, complete } = lane;
+    format!("{selection:?} {dropped:?} {trace:?} {scans} {complete}")
 }
 
 #[test]
@@ -105,7 +130,7 @@ fn mixed(data: &Data) -> Generated {
             0 => ColumnData::f32(x.iter().map(|x| *x as f32).collect()),
             1 => {
                 let index: Vec<u32> =
-                    (0..n as u32).filter(|i| (*i as usize + j) % 6 == 0).collect();
+                    (0..n as u32).filter(|i| (*i as usize + j).is_multiple_of(6)).collect();
                 let value = Numbers::F64(index.iter().map(|i| x[*i as usize]).collect());
                 ColumnData::Sparse { rows: n, index, value }
             }

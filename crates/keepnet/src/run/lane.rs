@@ -45,6 +45,10 @@ pub struct LaneReport {
     pub dropped: Dropped,
     /// Loss and substitutions along the stream.
     pub trace: Vec<TracePoint>,
+    /// Scans begun, until another would have changed nothing.
+    pub scans: u32,
+    /// Whether the lane came to its end, whatever became of the others.
+    pub complete: bool,
 }
 
 /// A block on its way through the lanes.
@@ -158,8 +162,13 @@ impl Lane {
         Ok(())
     }
 
-    /// The result as it stands.
-    pub(super) fn report(&self) -> Result<LaneReport> {
+    /// Whether it waits for the end of other lanes.
+    pub(super) fn rests(&self) -> bool {
+        self.log.rests.is_some()
+    }
+
+    /// The result as it stands, of a run of so many scans that is `complete` or not.
+    pub(super) fn report(&self, scans: u32, complete: bool) -> Result<LaneReport> {
         let mut selection = self.selector.selection()?;
         let lost = self.log.pins.warnings(&self.pinned, &selection);
         selection.warnings.extend(lost);
@@ -170,6 +179,8 @@ impl Lane {
             selection.selected.iter().chain(&selection.pinned).map(|s| s.id).collect();
         let mut dropped = self.log.dropped;
         dropped.evicted += self.log.alive.difference(&kept).count() as u64;
-        Ok(LaneReport { selection, dropped, trace: self.log.trace.points() })
+        let trace = self.log.trace.points();
+        let scans = self.log.rests.unwrap_or(scans);
+        Ok(LaneReport { selection, dropped, trace, scans, complete })
     }
 }

@@ -157,6 +157,9 @@ impl Quick {
             seen.look(columns, probes, masks);
             let seen = &*seen;
             let one = |(at, (side, lane)): (usize, (&mut Side, &mut Lane))| {
+                if lane.rests() {
+                    return Ok(());
+                }
                 side.offer(lane, columns, first, seen, seen.products[at])
             };
             let done: Vec<Result<()>> =
