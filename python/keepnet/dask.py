@@ -18,8 +18,7 @@ class _Dask:
         from distributed.scheduler import KilledWorker
 
         self.client = client
-        gone = (asyncio.CancelledError, concurrent.futures.CancelledError)
-        self.lost = (KilledWorker, *gone)
+        self.lost = (KilledWorker, asyncio.CancelledError, concurrent.futures.CancelledError)
 
     def submit(self, function, *arguments):
         return self.client.submit(function, *arguments, pure=False)

@@ -15,6 +15,7 @@ pub(crate) mod packed;
 pub(crate) mod panel;
 pub(crate) mod popcount;
 pub(crate) mod products;
+pub(crate) mod rough;
 pub(crate) mod row_loops;
 pub(crate) mod simd;
 pub(crate) mod symmetric;

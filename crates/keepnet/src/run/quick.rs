@@ -4,8 +4,9 @@
 //! With `R` the lanes' probes and `M` their masks, both 0 in the rows that a lane leaves out:
 //!
 //! ```text
-//! z = x - c,  c the mean over all rows      a = Z'R     s = Z'M     q = (Z z)'M
-//! h = (q - s^2 / m) / m                     dropped where (|a| + error)^2 < 0.99 least m^2 (h - error)
+//! z = (x - c) / d,  c and d mean and deviation over all rows
+//! a = Z'R     s = Z'M     q = (Z z)'M                     in single precision, numeric/rough.rs
+//! (|a| + error)^2 < 0.99 least m (q - s^2 / m - error)    dropped in this lane without another look
 //! ```
 //!
 //! The errors bound the rounding of these sums and of the lane's own ones, so a lane decides as it
@@ -14,7 +15,7 @@
 //! lane by itself, in order. Sparse columns, genotypes and columns with missing values always are.
 //!
 //! Cost: `2 n` flops a column, lane and product, and what the lanes do with the columns that are
-//! left. Memory: two vectors of `n` numbers a lane, and the columns of one pass.
+//! left. Memory: `quick_bytes`, some eight bytes a row and lane.
 
 use rayon::prelude::*;
 
@@ -25,25 +26,27 @@ use crate::data::column::Column;
 use crate::data::target::RowMap;
 use crate::error::Result;
 use crate::numeric::kernel;
-use crate::numeric::products::cross;
+use crate::numeric::rough::{self, ROUGH, Sides, WIDE};
+use crate::numeric::tile::SIDE;
 use crate::select::{Glances, QuickTest};
 
 /// Fewest lanes that pay for a look at every column.
 const LANES: usize = 4;
-/// Columns of one pass.
-const TOGETHER: usize = 32;
+/// Rows of a strip that are filled together.
+const ROWS: usize = 512;
 /// What is left for the relative rounding of a lane's own numbers.
 const SURE: f64 = 0.99;
 
 /// Bytes of the quick test of `lanes` lanes on `rows` rows.
 #[must_use]
 pub fn quick_bytes(lanes: usize, rows: usize) -> u64 {
-    let (lanes, rows) = (lanes as u64, rows as u64);
-    8 * rows * (2 * lanes + 2 * TOGETHER as u64) + 24 * lanes * TOGETHER as u64
+    let vectors = 2 * lanes.next_multiple_of(SIDE) + lanes;
+    let (vectors, rows) = (vectors as u64, rows as u64);
+    4 * rows * (vectors + 2 * WIDE as u64) + 8 * rows * rayon::current_num_threads() as u64
 }
 
 /// How the moments of a column over a lane's rows are found.
-enum Rows {
+enum Moments {
     /// By a mask of its own, at this place.
     Own(usize),
     /// The lane with the mask at this place has all other rows but these.
@@ -52,39 +55,37 @@ enum Rows {
 
 /// A lane as the quick test sees it.
 struct Side {
-    rows: Rows,
-    /// Rows that count.
-    count: f64,
-    /// The probe on all rows, its length and sum, and the state of the method that it is of.
-    probe: Vec<f64>,
-    norm: f64,
+    rows: Vec<u32>,
+    moments: Moments,
+    /// The probe over its root mean square, and the state of the method that it is of.
+    probe: Vec<f32>,
+    size: f64,
     sum: f64,
     version: Option<u64>,
+    /// Whether the packed vectors have another probe.
+    packed: Option<u64>,
     least: f64,
     centred: bool,
 }
 
 /// The quick test of a run.
 pub(super) struct Quick {
-    n: usize,
     sides: Vec<Side>,
-    masks: Vec<Vec<f64>>,
+    probes: Sides,
+    masks: Sides,
     seen: Seen,
 }
 
-/// The columns of one pass, and their sums over the rows of each lane.
-#[derive(Default)]
+/// A strip of columns, and their sums over the rows of each lane.
 struct Seen {
-    /// Place among the columns of the pass that are tested.
-    place: Vec<Option<usize>>,
-    z: Vec<Vec<f64>>,
-    squares: Vec<Vec<f64>>,
-    centre: Vec<f64>,
-    /// Sums of `z` and `z^2` over all rows.
-    all: Vec<(f64, f64)>,
-    products: Vec<f64>,
-    first: Vec<f64>,
-    second: Vec<f64>,
+    n: usize,
+    z: Vec<[f32; WIDE]>,
+    squares: Vec<[f32; WIDE]>,
+    /// Mean over deviation of each column; NaN of one that is not tested.
+    centre: [f64; WIDE],
+    products: Vec<[f64; WIDE]>,
+    first: Vec<[f64; WIDE]>,
+    second: Vec<[f64; WIDE]>,
 }
 
 impl Quick {
@@ -103,29 +104,37 @@ impl Quick {
             return None;
         }
         let n = lanes[0].problem.rows.input();
-        let mut masks: Vec<Vec<f64>> = Vec::new();
+        let mut masks: Vec<&RowMap> = Vec::new();
         let mut sides: Vec<Side> = Vec::new();
         for lane in lanes {
-            let mut mask = vec![0.0; n];
-            each_row(&lane.problem.rows, |_, row| mask[row] = 1.0);
-            let last = sides.last().map(|side| &side.rows);
-            let rows = match last.and_then(|rows| rest(rows, &masks, &mask)) {
-                Some(rest) => rest,
-                None => {
-                    masks.push(mask);
-                    Rows::Own(masks.len() - 1)
+            let map = &lane.problem.rows;
+            let rows = (0..map.used()).map(|at| map.source_row(at) as u32).collect();
+            let rest = match sides.last().map(|side| &side.moments) {
+                Some(Moments::Own(at)) => {
+                    rest(masks[*at], map).map(|rest| Moments::Rest(*at, rest))
                 }
+                _ => None,
             };
-            let (count, probe) = (lane.problem.n() as f64, vec![0.0; n]);
-            let (norm, sum, version, least, centred) = (0.0, 0.0, None, 0.0, true);
-            sides.push(Side { rows, count, probe, norm, sum, version, least, centred });
+            let moments = rest.unwrap_or_else(|| {
+                masks.push(map);
+                Moments::Own(masks.len() - 1)
+            });
+            let (probe, version, packed) = (Vec::new(), None, None);
+            let (size, sum, least, centred) = (0.0, 0.0, 0.0, true);
+            sides.push(Side { rows, moments, probe, size, sum, version, packed, least, centred });
         }
-        Some(Self { n, sides, masks, seen: Seen::default() })
+        let mut packed = Sides::new(n, masks.len());
+        for (at, map) in masks.iter().enumerate() {
+            let side = &mut packed.each_mut()[at / SIDE];
+            (0..map.used()).for_each(|row| side[map.source_row(row)][at % SIDE] = 1.0);
+        }
+        let probes = Sides::new(n, lanes.len());
+        Some(Self { sides, probes, masks: packed, seen: Seen::new(n) })
     }
 
     /// The methods have taken up another state.
     pub(super) fn forget(&mut self) {
-        self.sides.iter_mut().for_each(|side| side.version = None);
+        self.sides.iter_mut().for_each(|side| (side.version, side.packed) = (None, None));
     }
 
     /// Offers the columns of a block, the first of which has the place `first` in the scan.
@@ -135,20 +144,23 @@ impl Quick {
         first: u64,
         lanes: &mut [Lane],
     ) -> Result<()> {
-        for (at, columns) in columns.chunks(TOGETHER).enumerate() {
-            let first = first + (at * TOGETHER) as u64;
-            let Self { n, sides, masks, seen } = self;
-            sides.par_iter_mut().zip(&mut *lanes).for_each(|(side, lane)| {
-                side.renew(lane);
+        for (at, columns) in columns.chunks(WIDE).enumerate() {
+            let first = first + (at * WIDE) as u64;
+            let Self { sides, probes, masks, seen } = self;
+            let groups = sides.par_chunks_mut(SIDE).zip(lanes.par_chunks_mut(SIDE));
+            groups.zip(probes.each_mut()).for_each(|((sides, lanes), packed)| {
+                for (at, (side, lane)) in sides.iter_mut().zip(lanes).enumerate() {
+                    side.renew(lane);
+                    side.pack(at, packed);
+                }
             });
-            seen.look(columns, *n, masks, sides);
-            let (seen, width) = (&*seen, sides.len());
-            let one = |(l, (side, lane)): (usize, (&mut Side, &mut Lane))| {
+            seen.look(columns, probes, masks);
+            let seen = &*seen;
+            let one = |(at, (side, lane)): (usize, (&mut Side, &mut Lane))| {
                 if lane.rests() {
                     return Ok(());
                 }
-                let own = (0..seen.all.len()).map(|d| seen.products[d * width + l]).collect();
-                side.offer(lane, columns, first, seen, own)
+                side.offer(lane, columns, first, seen, seen.products[at])
             };
             let done: Vec<Result<()>> =
                 sides.par_iter_mut().zip(lanes.par_iter_mut()).enumerate().map(one).collect();
@@ -158,83 +170,91 @@ impl Quick {
     }
 }
 
-fn each_row(rows: &RowMap, mut see: impl FnMut(usize, usize)) {
-    (0..rows.used()).for_each(|at| see(at, rows.source_row(at)));
-}
-
-/// The rows of a mask as those that the lane before leaves out, where these are nearly all.
-fn rest(before: &Rows, masks: &[Vec<f64>], mask: &[f64]) -> Option<Rows> {
-    let Rows::Own(at) = before else { return None };
-    let mut without = Vec::new();
-    for (row, (other, own)) in masks[*at].iter().zip(mask).enumerate() {
-        match other + own {
-            1.0 => {}
-            0.0 if without.len() < 64 => without.push(row as u32),
-            _ => return None,
-        }
+/// The rows that neither map has, where the two have no row in common and nearly all together.
+fn rest(one: &RowMap, other: &RowMap) -> Option<Vec<u32>> {
+    let mut has = vec![0u8; one.input()];
+    for map in [one, other] {
+        (0..map.used()).for_each(|row| has[map.source_row(row)] += 1);
     }
-    Some(Rows::Rest(*at, without))
+    let none: Vec<u32> = (0..has.len() as u32).filter(|row| has[*row as usize] == 0).collect();
+    (has.iter().all(|has| *has < 2) && none.len() < 64).then_some(none)
 }
 
 impl Seen {
+    fn new(n: usize) -> Self {
+        let (z, squares) = (vec![[0.0; WIDE]; n], vec![[0.0; WIDE]; n]);
+        let (products, first, second) = (Vec::new(), Vec::new(), Vec::new());
+        Self { n, z, squares, centre: [f64::NAN; WIDE], products, first, second }
+    }
+
     /// Reads the columns, and sums them over the rows of every lane.
-    fn look(&mut self, columns: &[RawColumn], n: usize, masks: &[Vec<f64>], sides: &[Side]) {
-        let views = columns.iter().map(|raw| {
-            let x = raw.data.view();
-            let suits = !matches!(x, Column::Sparse { .. } | Column::Genotypes(_));
-            Some(x).filter(|x| suits && x.rows() == n)
-        });
-        let views: Vec<Option<Column<'_>>> = views.collect();
-        let mut next = 0;
-        self.place.clear();
-        self.place.extend(views.iter().map(|view| {
-            view.map(|_| {
-                next += 1;
-                next - 1
-            })
-        }));
-        for vectors in [&mut self.z, &mut self.squares] {
-            vectors.resize_with(next.max(vectors.len()), || vec![0.0; n]);
-        }
-        let some: Vec<Column<'_>> = views.into_iter().flatten().collect();
-        let both = self.z.par_iter_mut().zip(&mut self.squares);
-        let read = |((z, squares), x): ((&mut Vec<f64>, &mut Vec<f64>), &Column<'_>)| {
-            x.fill(z);
-            let centre = z.iter().sum::<f64>() / n as f64;
-            z.iter_mut().for_each(|z| *z -= centre);
-            squares.iter_mut().zip(&*z).for_each(|(square, z)| *square = z * z);
-            (centre, (z.iter().sum(), squares.iter().sum()))
+    fn look(&mut self, columns: &[RawColumn], probes: &Sides, masks: &Sides) {
+        let n = self.n;
+        let views: Vec<Column<'_>> = columns.iter().map(|raw| raw.data.view()).collect();
+        let tested = |x: &Column<'_>| {
+            !matches!(x, Column::Sparse { .. } | Column::Genotypes(_)) && x.rows() == n
         };
-        (self.centre, self.all) = both.zip(&some).map(read).unzip();
-        let z: Vec<Column<'_>> = self.z[..next].iter().map(|z| Column::F64(z)).collect();
-        let squares: Vec<Column<'_>> =
-            self.squares[..next].iter().map(|z| Column::F64(z)).collect();
-        let probes: Vec<&[f64]> = sides.iter().map(|side| side.probe.as_slice()).collect();
-        let masks: Vec<&[f64]> = masks.iter().map(Vec::as_slice).collect();
-        for (columns, vectors, out) in [
-            (&z, &probes, &mut self.products),
-            (&z, &masks, &mut self.first),
-            (&squares, &masks, &mut self.second),
+        // Mean and one over the deviation; NaN keeps a column out.
+        let stated = |x: &Column<'_>| {
+            if !tested(x) {
+                return (f64::NAN, f64::NAN);
+            }
+            let first = if x.is_dense() { x.get(0) } else { 0.0 };
+            let (sum, square) = x.moments(None, first);
+            let mean = sum / n as f64;
+            let variance = (square - sum * mean) / n as f64;
+            // Far from the first value the moments say little of a deviation.
+            let clear = variance > 1e-5 * square / n as f64;
+            (first + mean, if clear { 1.0 / variance.sqrt() } else { f64::NAN })
+        };
+        let stated: Vec<(f64, f64)> = views.par_iter().map(stated).collect();
+        self.centre = [f64::NAN; WIDE];
+        for (centre, (mean, scale)) in self.centre.iter_mut().zip(&stated) {
+            *centre = mean * scale;
+        }
+        let strips = self.z.par_chunks_mut(ROWS).zip(self.squares.par_chunks_mut(ROWS));
+        strips.enumerate().for_each(|(at, (z, squares))| {
+            let start = at * ROWS;
+            for (c, (x, (mean, scale))) in views.iter().zip(&stated).enumerate() {
+                if scale.is_nan() {
+                    z.iter_mut().for_each(|row| row[c] = f32::NAN);
+                    continue;
+                }
+                let put = |row: &mut [f32; WIDE], x: f64| row[c] = ((x - mean) * scale) as f32;
+                match x {
+                    Column::F32(x) => {
+                        z.iter_mut().zip(&x[start..]).for_each(|(row, x)| put(row, f64::from(*x)));
+                    }
+                    Column::F64(x) => {
+                        z.iter_mut().zip(&x[start..]).for_each(|(row, x)| put(row, *x))
+                    }
+                    x => z.iter_mut().enumerate().for_each(|(i, row)| put(row, x.get(start + i))),
+                }
+            }
+            for (squares, z) in squares.iter_mut().zip(&*z) {
+                *squares = z.map(|z| z * z);
+            }
+        });
+        for (strip, sides, out) in [
+            (&self.z, probes, &mut self.products),
+            (&self.z, masks, &mut self.first),
+            (&self.squares, masks, &mut self.second),
         ] {
-            out.clear();
-            out.resize(columns.len() * vectors.len(), 0.0);
-            cross(columns, vectors, out);
+            let each = sides.each().par_iter().map(|side| rough::products(strip, side));
+            let each: Vec<[[f64; WIDE]; SIDE]> = each.collect();
+            *out = each.into_iter().flatten().collect();
         }
     }
 
-    /// The sums of `z` and `z^2` over a lane's rows.
-    fn moments(&self, d: usize, rows: &Rows) -> (f64, f64) {
-        let masks = self.first.len() / self.all.len().max(1);
-        match rows {
-            Rows::Own(at) => (self.first[d * masks + at], self.second[d * masks + at]),
-            Rows::Rest(at, without) => {
-                let start = (
-                    self.all[d].0 - self.first[d * masks + at],
-                    self.all[d].1 - self.second[d * masks + at],
-                );
+    /// The sums of `z` and `z^2` over a lane's rows; over all rows they are 0 and `n`.
+    fn moments(&self, c: usize, moments: &Moments) -> (f64, f64) {
+        match moments {
+            Moments::Own(at) => (self.first[*at][c], self.second[*at][c]),
+            Moments::Rest(at, without) => {
+                let start = (-self.first[*at][c], self.n as f64 - self.second[*at][c]);
                 without.iter().fold(start, |sums, row| {
-                    let row = *row as usize;
-                    (sums.0 - self.z[d][row], sums.1 - self.squares[d][row])
+                    let z = f64::from(self.z[*row as usize][c]);
+                    (sums.0 - z, sums.1 - z * z)
                 })
             }
         }
@@ -253,11 +273,23 @@ impl Side {
         if self.version == Some(version) || least <= 0.0 {
             return false;
         }
-        each_row(&lane.problem.rows, |at, row| self.probe[row] = probe[at]);
-        self.norm = probe.iter().map(|r| r * r).sum::<f64>().sqrt();
-        self.sum = probe.iter().sum();
+        let (sum, square) = kernel::moments(probe, 0.0);
+        self.size = (square / probe.len() as f64).sqrt();
+        let scale = 1.0 / self.size;
+        self.sum = sum * scale;
+        self.probe.clear();
+        self.probe.extend(probe.iter().map(|r| (r * scale) as f32));
         self.version = Some(version);
         true
+    }
+
+    /// Puts the probe into its place of a side.
+    fn pack(&mut self, at: usize, packed: &mut [[f32; SIDE]]) {
+        if self.packed != self.version {
+            let values = self.rows.iter().zip(&self.probe);
+            values.for_each(|(row, r)| packed[*row as usize][at] = *r);
+            self.packed = self.version;
+        }
     }
 
     /// Offers the columns that are left to the lane, `own` being the products with its probe.
@@ -267,12 +299,10 @@ impl Side {
         columns: &[RawColumn],
         first: u64,
         seen: &Seen,
-        mut own: Vec<f64>,
+        mut own: [f64; WIDE],
     ) -> Result<()> {
         for (t, raw) in columns.iter().enumerate() {
-            if let Some(d) = seen.place[t]
-                && self.drops(d, own[d], seen)
-            {
+            if self.drops(t, own[t], seen) {
                 continue;
             }
             let mut checked = CheckedBlock::default();
@@ -280,30 +310,29 @@ impl Side {
             check(raw, first + t as u64, &lane.problem, &lane.policy, wants, &mut checked)?;
             lane.offer_briefly(&checked)?;
             if self.renew(lane) {
-                for d in seen.place[t + 1..].iter().flatten() {
-                    own[*d] = kernel::dot(&seen.z[*d], &self.probe);
-                }
+                own = rough::with_one(&seen.z, &self.rows, &self.probe);
             }
         }
         Ok(())
     }
 
     /// Whether the lane would drop a column as too weak; see the module.
-    fn drops(&self, d: usize, product: f64, seen: &Seen) -> bool {
-        let n = self.probe.len() as f64;
-        let (m, centre, square) = (self.count, seen.centre[d], seen.all[d].1);
-        let small = (n + 64.0) * f64::EPSILON;
-        let (s, q) = seen.moments(d, &self.rows);
-        let (slope, curve) = match self.centred {
-            true => (product, q - s * s / m),
-            false => (product + centre * self.sum, q + 2.0 * centre * s + m * centre * centre),
+    fn drops(&self, c: usize, product: f64, seen: &Seen) -> bool {
+        let (n, m, centre) = (seen.n as f64, self.rows.len() as f64, seen.centre[c]);
+        let (s, q) = seen.moments(c, &self.moments);
+        let far = 1.0 + centre * centre;
+        // The lane sums in f64, of values that are not centred.
+        let fine = 8.0 * (n + 64.0) * f64::EPSILON * (m * n * far).sqrt();
+        let (slope, curve, apart, lost) = match self.centred {
+            true => (product, q - s * s / m, (centre * self.sum).abs(), n),
+            false => {
+                let curve = q + 2.0 * centre * s + m * centre * centre;
+                (product + centre * self.sum, curve, 0.0, n * far)
+            }
         };
-        let far = square + n * centre * centre;
-        let apart = if self.centred { (centre * self.sum).abs() } else { 0.0 };
-        let slope = slope.abs() + 8.0 * small * self.norm * far.sqrt() + apart;
-        let lost = if self.centred { square } else { far };
-        let curve = curve - 16.0 * small * lost * (n / m);
-        // A missing value makes every comparison false.
-        slope * slope < SURE * self.least * m * curve
+        let slope = slope.abs() + ROUGH * (m * n).sqrt() + fine + apart;
+        let curve = curve - 16.0 * ROUGH * lost;
+        // A missing value makes the comparison false.
+        slope * slope * self.size * self.size < SURE * self.least * m * curve
     }
 }
