@@ -17,13 +17,16 @@
 //! corrected in the same way, by the exact rise over the modelled one.
 
 mod exact;
+mod last_pass;
 mod newton;
 mod removal;
+mod reserve;
 
 use serde::{Deserialize, Serialize};
 
 use super::loss_line::LossLine;
-use super::{Core, Exchange, Newcomer, OsPlusParams, Theta, theta};
+use super::{Answer, Core, Exchange, Newcomer, OsPlusParams, Theta, theta};
+use crate::data::block::FeatureId;
 use crate::data::check::Feature;
 use crate::data::kept::{Kept, KeptSet};
 use crate::data::target::{Covariate, Problem};
@@ -34,9 +37,11 @@ use crate::numeric::linalg::Square;
 use crate::run::snapshot::{decode, encode, ensure};
 use crate::select::kept_products::Products;
 use crate::select::refit::Outputs;
-use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
+use crate::select::{Along, Marginal, Outcome, Status, Verdict};
 
 use exact::{Tested, gain};
+use last_pass::Chosen;
+use reserve::Reserve;
 
 /// Relative change of the curvature after which it is computed anew. The slopes are exact at every
 /// swap and a swap that does not lower the loss is undone. At 0.05 runs took twice the time for a
@@ -68,6 +73,9 @@ struct State {
     threshold: f64,
     theta: Theta,
     models: Vec<Model>,
+    reserve: Reserve,
+    /// What the last pass chose, until the stream goes on.
+    chosen: Option<Chosen>,
 }
 
 /// One output's model. Indices of `swept` and `w` are `0` for the intercept, where there is
@@ -87,6 +95,7 @@ struct Model {
 impl Curved {
     pub(super) fn new(
         params: &OsPlusParams,
+        reserve: usize,
         frame: &Frame,
         problem: &Problem,
         kind: LossKind,
@@ -114,6 +123,8 @@ impl Curved {
             threshold: 0.0,
             theta: theta(params.theta),
             models: vec![model; outputs.y.len()],
+            reserve: Reserve::new(reserve),
+            chosen: None,
         };
         let (k, ridge, frame) = (params.k, params.ridge, frame.clone());
         let mut new = Self { k, ridge, frame, outputs, factors: Vec::new(), state };
@@ -219,17 +230,31 @@ impl Curved {
         Ok(evicted)
     }
 
-    /// Replaces slot `out` by the newcomer if that lowers the loss; gives the old column if it did.
-    fn swap(&mut self, feature: &Feature<'_>, test: &[Tested], out: usize) -> Result<Option<Kept>> {
+    /// Replaces slot `out`, whose removal costs `loss`, by the newcomer if that lowers the loss of
+    /// the model; gives what is held no longer if it did.
+    fn swap(
+        &mut self,
+        feature: &Feature<'_>,
+        test: &[Tested],
+        (loss, out): (f64, usize),
+    ) -> Result<Option<Vec<FeatureId>>> {
+        let room = self.room_to_leave(out, loss)?;
         let (before, models) = (self.total_value(), self.state.models.clone());
-        let evicted = self.enter(feature, test, Some(out))?;
+        let evicted = match self.enter(feature, test, Some(out)) {
+            Ok(evicted) => evicted,
+            Err(error) => {
+                self.state.kept.trade_room(0, room)?;
+                return Err(error);
+            }
+        };
+        let Some(evicted) = evicted else { return Ok(None) };
         if self.total_value() < before {
-            return Ok(evicted);
+            self.left_reserve(feature.id)?;
+            return Ok(Some(self.reserve_left(evicted, loss, room)?.into_iter().collect()));
         }
         self.state.models = models;
-        if let Some(evicted) = evicted {
-            self.state.kept.put_back(out, evicted)?;
-        }
+        self.state.kept.put_back(out, evicted)?;
+        self.state.kept.trade_room(0, room)?;
         Ok(None)
     }
 
@@ -326,36 +351,70 @@ impl Core for Curved {
         products: &Products,
     ) -> Result<Outcome> {
         let Some(test) = self.tested(feature, marginal, &products.kept) else {
-            return Ok(Outcome::dropped(Reason::Weak));
+            return self.outside(feature, 0.0);
         };
         let gain = gain(&test);
         let own: f64 = test.iter().zip(&marginal.0).map(|(t, along)| t.schur / along.curve).sum();
-        let mut outcome = Outcome::new(Verdict::Kept);
-        outcome.score = Some(0.5 * gain);
         let enters = feature.pinned || !self.full();
-        let swapped = if enters {
+        let mut outcome = if enters {
             self.enter(feature, &test, None)?;
-            None
+            self.left_reserve(feature.id)?;
+            Outcome::new(Verdict::Kept)
         } else {
-            match self.weakest(&test, gain) {
-                Some((_, out)) => self.swap(feature, &test, out)?,
+            let swapped = match self.weakest(&test, gain) {
+                Some(weakest) => self.swap(feature, &test, weakest)?,
                 None => None,
+            };
+            match swapped {
+                Some(evicted) => Outcome { evicted, ..Outcome::new(Verdict::Kept) },
+                None => self.outside(feature, gain)?,
             }
         };
+        outcome.score = Some(0.5 * gain);
         // After what can fail: an error changes nothing.
         self.state.theta.add(own / test.len() as f64);
+        if outcome.verdict != Verdict::Kept {
+            return Ok(outcome);
+        }
         if enters {
             self.state.pinned += usize::from(feature.pinned);
         } else {
-            let Some(evicted) = swapped else {
-                outcome.verdict = Verdict::Dropped(Reason::Weak);
-                return Ok(outcome);
-            };
             self.state.substitutions += 1;
-            outcome.evicted.extend(evicted.id);
         }
         self.update_after_change()?;
+        if !enters {
+            self.renew_reserve_in_turn();
+        }
         Ok(outcome)
+    }
+
+    fn rejected(&mut self, feature: &Feature<'_>, marginal: &Marginal) -> Result<Outcome> {
+        self.rejected_feature(feature, marginal)
+    }
+
+    fn go_on(&mut self) {
+        self.state.chosen = None;
+    }
+
+    fn end_scan(&mut self) {
+        self.renew_reserve();
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.state.chosen = self.last_pass()?;
+        Ok(())
+    }
+
+    fn close_reserve(&mut self) -> Result<()> {
+        self.close_own_reserve()
+    }
+
+    fn waiting(&self) -> &[Kept] {
+        self.state.reserve.columns()
+    }
+
+    fn answer(&self) -> Option<Answer<'_>> {
+        self.answer_of(self.state.chosen.as_ref()?)
     }
 
     fn model(&self) -> Vec<usize> {
@@ -373,6 +432,7 @@ impl Core for Curved {
             loss: Some(self.total_value()),
             substitutions: self.state.substitutions,
             bytes: self.state.kept.bytes()
+                + self.state.reserve.bytes()
                 + matrices
                 + 32 * (self.frame.n() * self.state.models.len()) as u64,
         }
@@ -417,6 +477,12 @@ impl Core for Curved {
             ensure(fits, "weights of other columns")?;
         }
         ensure(state.theta.fits(&self.state.theta), "another theta")?;
+        state.reserve = std::mem::take(&mut state.reserve).resumed(&self.state.reserve, n)?;
+        state.kept.trade_room(state.reserve.bytes(), 0)?;
+        let mut waiting = state.reserve.columns().iter().filter_map(|kept| kept.id);
+        ensure(waiting.all(|id| state.kept.slot(id).is_none()), "a feature is held twice")?;
+        let places = held + state.reserve.columns().len();
+        ensure(state.chosen.iter().all(|chosen| chosen.sound(places)), "another last pass")?;
         self.state = state;
         self.factors = vec![None; self.state.kept.len()];
         Ok(())
