@@ -45,6 +45,8 @@ if [ $mpi = false ]; then
 fi
 echo "== documentation"
 RUSTDOCFLAGS="-D warnings" scripts/cargo.sh doc --lib --no-deps --quiet
+echo "== licences and sources of dependencies"
+scripts/deny.sh
 echo "== python package"
 scripts/python.sh
 echo "== skipped"

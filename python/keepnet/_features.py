@@ -192,9 +192,11 @@ class FeatureSelector(Selector):
         if sample_weight is not None:
             packed, y, sample_weight = self._weighted(packed, y, sample_weight)
         codes, classes = self._encode(y)
+        targets = [self._told("", codes, classes)]
         if isinstance(self.class_weight, Mapping):
             weight = self._weight_of_classes(codes, classes, sample_weight)
             packed, codes, sample_weight = self._weighted(packed, codes, weight)
+            targets = [self._told("", codes, classes)]
         more = self._feature_request(names, self.n_features_in_, whole, (packed, len(codes), classes))
         request = self._request(**more)
         with self._reporter() as report:
@@ -202,14 +204,40 @@ class FeatureSelector(Selector):
                 request,
                 packed,
                 names,
-                codes,
-                self._class_names(classes),
+                targets,
                 sample_weight,
-                self.class_weight == "balanced" and classes is not None,
                 report,
             )
         self._result = self._take(text, classes)
         return self
+
+    def _told(self, name, codes, classes) -> tuple:
+        """A target as the engine takes it."""
+        balanced = self.class_weight == "balanced" and classes is not None
+        return name, codes, self._class_names(classes), balanced
+
+    def _tell(self, targets: dict) -> tuple[list[tuple], dict]:
+        """Several targets as the engine takes them, and the classes of each."""
+        if isinstance(self.class_weight, Mapping):
+            raise TypeError("a mapping of class_weight is for one target; weigh the rows")
+        told, known = [], {}
+        for name, y in targets.items():
+            y = _check_y(np.asarray(y), multi_output=False, y_numeric=False, estimator=self)
+            codes, known[name] = self._encode(y)
+            told.append(self._told(name, codes, known[name]))
+        return told, known
+
+    def _fit_targets(self, X, targets: dict) -> tuple[dict, dict]:
+        """Selects for several targets in one read: the result of all, and the classes of each."""
+        self._forget()
+        self._validate_params()
+        first = next(iter(targets.values()))
+        packed, names, _, whole = _inputs.matrix(self, X, first, "csc")
+        told, known = self._tell(targets)
+        more = self._feature_request(names, self.n_features_in_, whole, (packed, len(first), None))
+        with self._reporter() as report:
+            text = _keepnet.fit_columns(self._request(**more), packed, names, told, None, report)
+        return json.loads(text), known
 
     def _forget(self):
         for name in ("_run", "_run_arguments", "_streamed", "_result", "_open", "_onehot"):
@@ -316,7 +344,7 @@ class FeatureSelector(Selector):
         names = own if names is None else [str(name) for name in names]
         if not getattr(self, "_open", False):
             self._begin(y, sample_weight, whole)
-        elif y is not None:
+        elif y is not None and not isinstance(y, dict):
             self._same_target(y)
         named = names
         if names is None:
@@ -355,6 +383,12 @@ class FeatureSelector(Selector):
         # A call of fit that failed may have left its own.
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
+        if isinstance(y, dict):
+            # Several targets, from `keepnet.select`.
+            told, classes = self._tell(y)
+            more = self._feature_request(None, None, whole, (None, len(told[0][1]), None))
+            self._start(more, told, None, classes)
+            return
         y = _check_y(np.asarray(y), multi_output=False, y_numeric=False, estimator=self)
         codes, classes = self._encode(y)
         if sample_weight is not None:
@@ -364,16 +398,17 @@ class FeatureSelector(Selector):
         more = self._feature_request(None, None, whole, (None, len(codes), classes))
         for note in more["notes"]:
             warnings.warn(note, UserWarning, stacklevel=3)
-        balanced = self.class_weight == "balanced" and classes is not None
-        names = self._class_names(classes)
-        self._run_arguments = (self._request(**more), codes, names, sample_weight, balanced)
+        self._start(more, [self._told("", codes, classes)], sample_weight, classes)
+
+    def _start(self, more, targets, sample_weight, classes):
+        self._run_arguments = (self._request(**more), targets, sample_weight)
         self._run = self._new_run(*self._run_arguments)
         self._classes, self._streamed, self._open, self._brought = classes, True, True, 0
         self._names = []
 
     def _same_target(self, y):
         codes, _ = self._encode(column_or_1d(np.asarray(y)), self._classes)
-        if not np.array_equal(codes, self._run_arguments[1]):
+        if not np.array_equal(codes, self._run_arguments[1][0][1]):
             raise ValueError("y is another than the one that came with the first block")
 
     def _stream(self):
@@ -416,10 +451,11 @@ class FeatureSelector(Selector):
 
     def _noted(self, text: str) -> dict:
         result = json.loads(text)
-        if result["scans"] == 1 and self._info["scans"] > 1:
-            result["warnings"].append(ONE_SCAN)
-        if self._info["scans"] == 0 and not result["complete"]:
-            result["warnings"].append(MORE_SCANS)
+        for one in result.get("targets", [result]):
+            if one["scans"] == 1 and self._info["scans"] > 1:
+                one["warnings"].append(ONE_SCAN)
+            if self._info["scans"] == 0 and not one["complete"]:
+                one["warnings"].append(MORE_SCANS)
         return result
 
     def _look(self) -> dict:

@@ -88,9 +88,11 @@ def select(source, target=None, k=10, method="os-plus", **options):
         columns, each `(names, block)` or a table; a callable that makes a fresh iterable for
         each scan; for a method on samples an iterable of `(X, y)` or a pyarrow
         RecordBatchReader; or anything that `fit` takes.
-    target : str or array-like, default=None
+    target : str, list of str or array-like, default=None
         With files or a table the name of a column, a file, or 'FILE:COLUMN'; a svm file carries
-        its own. Else the target itself.
+        its own. Else the target itself. Several targets are selected for in one read, by methods
+        on features: with files 'FILE:Y1,Y2', 'FILE:*' or a list of these, with a table a list of
+        its columns, else an array of two dimensions or a table with a target a column.
     k : int or None, default=10
         Features to keep.
     method : str or estimator, default='os-plus'
@@ -101,8 +103,10 @@ def select(source, target=None, k=10, method="os-plus", **options):
 
     Returns
     -------
-    selector : estimator
-        The fitted estimator; `transform` takes the selected columns by name.
+    selector : estimator or Targets
+        The fitted estimator; `transform` takes the selected columns by name. For several targets a
+        dict of them by the target's name, each as if it had been fitted alone; the columns of an
+        array are called 'y0', 'y1' and so on.
 
     Examples
     --------
@@ -131,17 +135,86 @@ def select(source, target=None, k=10, method="os-plus", **options):
         estimator.set_params(shuffle=False)
     if paths is not None:
         return _from_files(estimator, paths, target, files)
+    several = _several(source, target)
+    if several is not None and rows:
+        method = estimator._info["name"]
+        raise ValueError(f"{method} learns from rows and takes one target; call it for each")
     if files:
         raise TypeError(f"{next(iter(files))!r} is an argument for files")
     if _inputs.is_reader(source) and rows:
         return _from_batches(estimator, source, target)
     if _inputs.is_reader(source):
         source = source.read_all()
+    if several is not None:
+        source, targets = several
+        if held or _inputs.is_table(source):
+            return _spread(estimator, *estimator._fit_targets(source, targets))
+        _from_columns(estimator, source, targets)
+        return _spread(estimator, estimator.result_, estimator._classes)
     if held or _inputs.is_table(source):
         return estimator.fit(*_split(source, target))
     if rows:
         return _from_rows(estimator, source, target)
     return _from_columns(estimator, source, target)
+
+
+class Targets(dict):
+    """The fitted estimator of each of several targets, by name.
+
+    Attributes
+    ----------
+    result_ : dict
+        The result of the whole run: what the targets share, `distinct_kept`, and the result of
+        each under 'targets'.
+    """
+
+    result_: dict
+
+
+def _several(source, target):
+    """The source without its targets, and these by name; None where there is one."""
+    if isinstance(target, (list, tuple)) and all(isinstance(name, str) for name in target):
+        names = _inputs.column_names(source) if _inputs.is_table(source) else None
+        if not target or names is None or not set(target) <= set(names):
+            return None
+        targets = {name: _split(source, name)[1] for name in target}
+        for name in target:
+            source, _ = _split(source, name)
+        return source, targets
+    if isinstance(target, str) or target is None:
+        return None
+    if _inputs.is_table(target):
+        names = _inputs.column_names(target)
+        if names is None or len(names) < 2:
+            return None
+        return source, {str(name): _split(target, name)[1] for name in names}
+    values = np.asarray(target)
+    if values.ndim != 2 or values.shape[1] < 2:
+        return None
+    return source, {f"y{j}": values[:, j] for j in range(values.shape[1])}
+
+
+def _spread(estimator, result, classes) -> Targets:
+    """An estimator a target, with what the run told of all of them."""
+    out = Targets()
+    estimator.__dict__.pop("_result", None)
+    for one in result["targets"]:
+        name = one["target"]
+        fitted = clone(estimator)
+        fitted.__dict__.update(
+            (key, value) for key, value in estimator.__dict__.items() if key not in fitted.__dict__
+        )
+        known = classes[name] if classes is not None else _named(one["classes"])
+        notes = estimator._class_notes(known) if classes is not None else []
+        one["warnings"][:0] = notes
+        fitted._result = fitted._take(json.dumps(one), known)
+        out[name] = fitted
+    out.result_ = result
+    return out
+
+
+def _named(classes):
+    return None if classes is None else np.array(classes)
 
 
 def _paths(source):
@@ -189,11 +262,13 @@ def _from_files(estimator, paths, target, files):
             more["problem"][name] = files[name]
     with estimator._reporter() as report:
         text = _keepnet.select_files(estimator._request(**more), report)
-    names = json.loads(text)["classes"]
-    estimator._result = estimator._take(text, None if names is None else np.array(names))
+    result = json.loads(text)
     estimator._streamed = True
     estimator._onehot = files.get("categorical") == "onehot"
-    estimator.n_features_in_ = estimator._result["features_seen"]
+    estimator.n_features_in_ = result["features_seen"]
+    if "targets" in result:
+        return _spread(estimator, result, None)
+    estimator._result = estimator._take(text, _named(result["classes"]))
     return estimator
 
 

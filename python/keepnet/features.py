@@ -409,3 +409,117 @@ class MRMR(FeatureSelector):
     >>> MRMR(k=5).fit_transform(X, y).shape
     (569, 5)
     """
+
+
+@method("spsf-lar")
+class SPSFLAR(FeatureSelector):
+    """Features that preserve the similarity of the samples, by least angles.
+
+    Examples
+    --------
+    >>> from keepnet import SPSFLAR
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> SPSFLAR(k=5).fit_transform(X, y).shape
+    (569, 5)
+    """
+
+
+@method("gdm")
+class GDM(FeatureSelector):
+    """The feature generating machine with a limit on the correlation of what it selects.
+
+    After Zhai, Tan, Ong and Tsang (2012); the cost, the limit and the end of the rounds are ours.
+
+    Examples
+    --------
+    >>> from keepnet import GDM
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = GDM(k=5).fit(X, y)
+    >>> len(selector.selected_), sorted(selector.affiliated_[0])
+    (5, ['correlation', 'index', 'name', 'of'])
+    """
+
+    _attributes = (
+        (
+            "affiliated_",
+            "list of dict",
+            "Features that were passed over as they are correlated with a selected one: their "
+            "`index` and `name`, the name of the selected one (`of`), and the `correlation`.",
+        ),
+    )
+
+    @property
+    def affiliated_(self) -> list:
+        return self.result_["affiliated"]
+
+
+@method("iamb")
+class IAMB(FeatureSelector):
+    """A Markov blanket by its strongest links: grows by tests, then shrinks.
+
+    Examples
+    --------
+    >>> from keepnet import IAMB
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> IAMB(measure="fisher-z").fit_transform(X, y).shape
+    (569, 10)
+    """
+
+
+@method("inter-iamb")
+class InterIAMB(FeatureSelector):
+    """IAMB that shrinks after every addition.
+
+    Examples
+    --------
+    >>> from keepnet import InterIAMB
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> InterIAMB(k=4).fit_transform(X, y).shape
+    (569, 4)
+    """
+
+
+@method("fast-iamb")
+class FastIAMB(FeatureSelector):
+    """IAMB that adds as many features a scan as the rows allow.
+
+    Examples
+    --------
+    >>> from keepnet import FastIAMB
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> FastIAMB(bins=2).fit_transform(X, y).shape
+    (569, 5)
+    """
+
+
+@method("mmpc")
+class MMPC(FeatureSelector):
+    """Parents and children of the target in a network, by max-min links.
+
+    Examples
+    --------
+    >>> from keepnet import MMPC
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> MMPC().fit_transform(X, y).shape
+    (569, 4)
+    """
+
+
+@method("mmmb")
+class MMMB(FeatureSelector):
+    """The Markov blanket: parents, children and spouses by max-min links.
+
+    Examples
+    --------
+    >>> from keepnet import MMMB
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> MMMB().fit_transform(X, y).shape
+    (569, 4)
+    """

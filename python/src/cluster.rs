@@ -287,6 +287,6 @@ impl Shard {
         let told: Told = serde_json::from_str(end)
             .map_err(|error| PyValueError::new_err(format!("the end of a run: {error}")))?;
         let end = told.end();
-        self.work(py, move |run, _| crate::request::json(&run.outcome(&end, COMMAND)?))
+        self.work(py, move |run, _| crate::request::json(&[run.outcome(&end, COMMAND)?]))
     }
 }

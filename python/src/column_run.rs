@@ -9,7 +9,7 @@ use keepnet::{
 };
 use keepnet_run::Request;
 use keepnet_run::columns::Made;
-use keepnet_run::lanes::{self, Whole};
+use keepnet_run::lanes;
 use keepnet_run::request::Size;
 use keepnet_run::watch::Watch;
 use pyo3::exceptions::PyValueError;
@@ -18,41 +18,38 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::columns::{ArraySource, Columns};
 use crate::error::raise;
-use crate::request::{made, of_columns, read};
-use crate::target::whole;
+use crate::request::{arranged, made, of_columns, read};
+use crate::target::{Aim, Told, aims};
 use crate::work::{self, Caller, Eye, Held};
 
 /// Selects from columns in memory; the JSON result.
 #[pyfunction]
-#[pyo3(signature = (request, x, names, y, classes, weight, balanced, callback))]
-#[expect(clippy::too_many_arguments, reason = "one call of one caller")]
+#[pyo3(signature = (request, x, names, targets, weight, callback))]
 pub fn fit_columns(
     py: Python<'_>,
     request: &str,
     x: &Bound<'_, PyTuple>,
     names: Option<Vec<String>>,
-    y: &Bound<'_, PyAny>,
-    classes: Option<Vec<String>>,
+    targets: Vec<Told<'_>>,
     weight: Option<&Bound<'_, PyAny>>,
-    balanced: bool,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let request = read(request)?;
-    let whole = whole(y, classes, weight, balanced)?;
+    let aims = aims(targets, weight)?;
     let source = ArraySource::new(Columns::new(x)?, names)?;
     let threads = request.run.threads;
-    let fit = move |caller: &Caller| fit(&request, source, &whole, caller);
+    let fit = move |caller: &Caller| fit(&request, source, &aims, caller);
     work::run(py, threads, callback, fit)?.map_err(|error| raise(&error))
 }
 
 fn fit(
     request: &Request,
     mut source: ArraySource,
-    whole: &Whole,
+    aims: &[Aim],
     caller: &Caller,
 ) -> Result<String> {
     let start = Instant::now();
-    let arrangements = [lanes::arrange(request, whole, source.features())?];
+    let arrangements = arranged(request, aims, source.features())?;
     let Made { lanes, options, .. } = made(request, &source, &arrangements)?;
     let mut driver = Driver::new(&mut source, lanes, options)?;
     if let Some(spec) = &request.method.groups {
@@ -63,19 +60,24 @@ fn fit(
     if method.name != SCREEN.name {
         let mut report = driver.run(&mut eye.watch())?;
         let concluded = lanes::conclude(&arrangements, &mut report, &mut source, request)?;
-        return of_columns((request, start), (&report, concluded), whole, &source);
+        return of_columns((request, start), (&report, concluded), aims, &source);
     }
     let mut tests = Tests { watch: eye.watch(), log_p: Vec::new() };
     let mut report = driver.run(&mut tests)?;
-    let log_p = tests.log_p;
+    let mut log_p = tests.log_p;
+    log_p.resize_with(report.lanes.len(), Vec::new);
+    // The first lane of each target is the one that decides.
+    let lanes = arrangements.iter().flat_map(|one| (0..one.asks().len()).map(|at| at == 0));
+    let mut lanes = lanes.collect::<Vec<_>>().into_iter();
+    log_p.retain(|_| lanes.next().unwrap_or(false));
     let concluded = lanes::conclude(&arrangements, &mut report, &mut source, request)?;
-    with_tests(&of_columns((request, start), (&report, concluded), whole, &source)?, &log_p)
+    with_tests(&of_columns((request, start), (&report, concluded), aims, &source)?, &log_p)
 }
 
-/// An observer that notes the logarithm of the p-value of every feature tested.
+/// An observer that notes, for each lane, the logarithm of the p-value of every feature tested.
 struct Tests<'a> {
     watch: Watch<'a>,
-    log_p: Vec<Option<f64>>,
+    log_p: Vec<Vec<Option<f64>>>,
 }
 
 impl Observer for Tests<'_> {
@@ -90,21 +92,32 @@ impl Observer for Tests<'_> {
     fn decision(&mut self, decision: &Decision<'_>) -> Result<()> {
         let FeatureId { index, part } = decision.id;
         if let (0, Some(log_p)) = (part, decision.outcome.marginal) {
-            let at = index as usize;
-            if self.log_p.len() <= at {
-                self.log_p.resize(at + 1, None);
+            let (lane, at) = (decision.lane, index as usize);
+            if self.log_p.len() <= lane {
+                self.log_p.resize_with(lane + 1, Vec::new);
             }
-            self.log_p[at] = Some(log_p);
+            let own = &mut self.log_p[lane];
+            if own.len() <= at {
+                own.resize(at + 1, None);
+            }
+            own[at] = Some(log_p);
         }
         self.watch.decision(decision)
     }
 }
 
-/// The result with the logarithms of all p-values, null where a feature was not tested.
-fn with_tests(text: &str, log_p: &[Option<f64>]) -> Result<String> {
+/// The result with the logarithms of all p-values of each target, null where a feature was not
+/// tested.
+fn with_tests(text: &str, log_p: &[Vec<Option<f64>>]) -> Result<String> {
     let failed = |error: serde_json::Error| keepnet::Error::Data(error.to_string());
     let mut result: serde_json::Value = serde_json::from_str(text).map_err(failed)?;
-    result["log_p"] = serde_json::to_value(log_p).map_err(failed)?;
+    let mut one = |at: usize, log_p: &[Option<f64>]| {
+        let place =
+            if result["targets"].is_null() { &mut result } else { &mut result["targets"][at] };
+        place["log_p"] = serde_json::to_value(log_p).map_err(failed)?;
+        Ok(())
+    };
+    log_p.iter().enumerate().try_for_each(|(at, log_p)| one(at, log_p))?;
     serde_json::to_string(&result).map_err(failed)
 }
 
@@ -112,7 +125,7 @@ fn with_tests(text: &str, log_p: &[Option<f64>]) -> Result<String> {
 #[pyclass(module = "keepnet._keepnet")]
 pub struct ColumnRun {
     request: Request,
-    whole: Whole,
+    aims: Vec<Aim>,
     start: Instant,
     run: Held<Pushed>,
 }
@@ -121,8 +134,9 @@ pub struct ColumnRun {
 struct Unknown(usize, [String; 1]);
 
 impl Unknown {
-    fn new(whole: &Whole) -> Self {
-        Self(whole.problem.rows.input(), ["memory".into()])
+    fn new(aims: &[Aim]) -> Self {
+        let rows = aims.first().map_or(0, |aim| aim.whole.problem.rows.input());
+        Self(rows, ["memory".into()])
     }
 }
 
@@ -153,13 +167,13 @@ impl FeatureSource for Unknown {
 }
 
 impl ColumnRun {
-    fn made(request: &Request, whole: &Whole) -> Result<Pushed> {
+    fn made(request: &Request, aims: &[Aim]) -> Result<Pushed> {
         if request.trust.any() || request.method.k.as_ref().is_some_and(Size::chosen) {
             let what = "columns that are brought once have one size and no rows set aside";
             return Err(Error::Unsupported(format!("{what}; use fit, or select with files")));
         }
-        let source = Unknown::new(whole);
-        let arrangements = [lanes::arrange(request, whole, None)?];
+        let source = Unknown::new(aims);
+        let arrangements = arranged(request, aims, None)?;
         let Made { lanes, options, .. } = made(request, &source, &arrangements)?;
         let groups = request.method.groups.as_ref().map(|spec| spec.groups()).transpose()?;
         Pushed::new(lanes, options, groups)
@@ -177,12 +191,12 @@ impl ColumnRun {
 
     fn json(&self, mut report: RunReport) -> PyResult<String> {
         let mut concluded = || {
-            let (asked, whole) = ((&self.request, self.start), &self.whole);
-            let mut source = Unknown::new(whole);
-            let arrangements = [lanes::arrange(&self.request, whole, None)?];
+            let (asked, aims) = ((&self.request, self.start), &self.aims);
+            let mut source = Unknown::new(aims);
+            let arrangements = arranged(&self.request, aims, None)?;
             let concluded =
                 lanes::conclude(&arrangements, &mut report, &mut source, &self.request)?;
-            of_columns(asked, (&report, concluded), whole, &source)
+            of_columns(asked, (&report, concluded), aims, &source)
         };
         concluded().map_err(|error| raise(&error))
     }
@@ -191,19 +205,17 @@ impl ColumnRun {
 #[pymethods]
 impl ColumnRun {
     #[new]
-    #[pyo3(signature = (request, y, classes, weight, balanced))]
+    #[pyo3(signature = (request, targets, weight))]
     fn new(
         request: &str,
-        y: &Bound<'_, PyAny>,
-        classes: Option<Vec<String>>,
+        targets: Vec<Told<'_>>,
         weight: Option<&Bound<'_, PyAny>>,
-        balanced: bool,
     ) -> PyResult<Self> {
         let request = read(request)?;
-        let whole = whole(y, classes, weight, balanced)?;
-        let mut run = Self::made(&request, &whole).map_err(|error| raise(&error))?;
+        let aims = aims(targets, weight)?;
+        let mut run = Self::made(&request, &aims).map_err(|error| raise(&error))?;
         run.begin_scan().map_err(|error| raise(&error))?;
-        Ok(Self { request, whole, start: Instant::now(), run: Held::new(run) })
+        Ok(Self { request, aims, start: Instant::now(), run: Held::new(run) })
     }
 
     /// Offers columns; they are read during the call only.
@@ -265,7 +277,7 @@ impl ColumnRun {
 
     /// Takes up a state of a run that was made with the same arguments.
     fn restore(&self, state: &[u8]) -> PyResult<()> {
-        let mut run = Self::made(&self.request, &self.whole).map_err(|error| raise(&error))?;
+        let mut run = Self::made(&self.request, &self.aims).map_err(|error| raise(&error))?;
         run.restore(state).map_err(|error| raise(&error))?;
         self.run.put(run);
         Ok(())

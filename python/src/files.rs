@@ -10,7 +10,7 @@ use crate::work::{self, Caller, Eye};
 
 fn run(request: &Request, caller: &Caller) -> Result<String> {
     match select(request, &Here, &mut Eye(caller))? {
-        Done::Selected(outcomes) => crate::request::json(&outcomes[0]),
+        Done::Selected(outcomes) => crate::request::json(&outcomes),
         Done::Previewed(preview) => Ok(preview.to_string()),
         Done::Elsewhere => Err(Error::Unsupported("another process has the result".into())),
     }

@@ -3,12 +3,13 @@
 //! Everything that decides is in the engine; classes, checks of arguments and the scikit-learn
 //! contract are in Python. Here memory is borrowed ([`memory`], [`columns`], [`rows`]), work runs
 //! without the interpreter's lock and can be interrupted ([`work`]), and runs are kept between
-//! calls ([`column_run`], [`row_run`], [`cluster`]). [`request`] is what Python asks for, [`error`] what it
+//! calls ([`column_run`], [`row_run`], [`cluster`]). [`command`] is the program. [`request`] is what Python asks for, [`error`] what it
 //! gets when something is wrong.
 
 mod cluster;
 mod column_run;
 mod columns;
+mod command;
 mod error;
 mod files;
 mod memory;
@@ -28,6 +29,7 @@ fn _keepnet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry::methods, module)?)?;
     module.add_function(wrap_pyfunction!(column_run::fit_columns, module)?)?;
     module.add_function(wrap_pyfunction!(files::select_files, module)?)?;
+    module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(row_run::merge_averages, module)?)?;
     module.add_function(wrap_pyfunction!(cluster::cluster_problem, module)?)?;
     module.add_function(wrap_pyfunction!(cluster::cluster_problem_of_files, module)?)?;

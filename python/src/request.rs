@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use keepnet::{Error, FeatureSource, Result, RunReport};
 use keepnet_run::columns::{Made, integral};
-use keepnet_run::lanes::{Arrangement, Concluded, Whole};
+use keepnet_run::lanes::{self, Arrangement, Concluded};
 use keepnet_run::result::{Context, Rows};
 use keepnet_run::{Here, Outcome, Request};
 use pyo3::PyResult;
 
 use crate::error::raise;
+use crate::target::Aim;
 
 /// What a result names in place of a command.
 pub const COMMAND: &str = "python";
@@ -19,9 +20,9 @@ pub fn read(json: &str) -> PyResult<Request> {
     Request::from_json(json).map_err(|error| raise(&error))
 }
 
-/// A result as JSON.
-pub fn json(outcome: &Outcome) -> Result<String> {
-    String::from_utf8(outcome.json()?)
+/// The result of each target as JSON.
+pub fn json(outcomes: &[Outcome]) -> Result<String> {
+    String::from_utf8(keepnet_run::result::json(outcomes)?)
         .map_err(|error| Error::Data(format!("cannot make the result: {error}")))
 }
 
@@ -43,10 +44,25 @@ pub fn made(
 pub fn of_columns(
     (request, start): (&Request, Instant),
     (report, concluded): (&RunReport, Vec<Concluded>),
-    whole: &Whole,
+    aims: &[Aim],
     source: &dyn FeatureSource,
 ) -> Result<String> {
-    let told = (&Rows::in_memory(&whole.problem), integral(request, source));
     let context = context(request, start);
-    json(&Outcome::lanes(&context, report, concluded, source.sources(), told)?[0])
+    let one = |(aim, concluded): (&Aim, Concluded)| {
+        let told = (&Rows::in_memory(&aim.whole.problem), integral(request, source));
+        let mut outcome = Outcome::features(&context, report, concluded, source.sources(), told)?;
+        outcome.target = Some(aim.name.clone());
+        Ok(outcome)
+    };
+    json(&aims.iter().zip(concluded).map(one).collect::<Result<Vec<_>>>()?)
+}
+
+/// The arrangement of each target of a run on `features` features, where their number is known.
+pub fn arranged(
+    request: &Request,
+    aims: &[Aim],
+    features: Option<u64>,
+) -> Result<Vec<Box<dyn Arrangement>>> {
+    let one = |aim: &Aim| lanes::arrange(request, &aim.whole, features);
+    aims.iter().map(one).collect()
 }

@@ -131,7 +131,7 @@ impl RowRun {
             let selection = state.learner.selection()?;
             let context = context(&request, start);
             let outcome = Outcome::samples(&context, selection, &problem, found, times);
-            json(&Outcome { complete, ..outcome })
+            json(&[Outcome { complete, ..outcome }])
         })
     }
 

@@ -19,7 +19,7 @@ pub fn places(array: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 }
 
 /// The rows of a column stream: `y` holds numbers, or codes into `classes`.
-pub fn whole(
+fn whole(
     y: &Bound<'_, PyAny>,
     classes: Option<Vec<String>>,
     weight: Option<&Bound<'_, PyAny>>,
@@ -41,6 +41,28 @@ pub fn whole(
     let mut problem = Problem::new(target);
     problem.weight = weight.map(numbers).transpose()?;
     Ok(Whole { problem: problem.into(), balanced })
+}
+
+/// One target of a run.
+pub struct Aim {
+    /// Its name, where there are several.
+    pub name: String,
+    /// Its rows.
+    pub whole: Whole,
+}
+
+/// A target as Python has it: its name, its values, its classes, and whether these are balanced.
+pub type Told<'py> = (String, Bound<'py, PyAny>, Option<Vec<String>>, bool);
+
+/// The targets of a run, at least one.
+pub fn aims(targets: Vec<Told<'_>>, weight: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Aim>> {
+    if targets.is_empty() {
+        return Err(PyValueError::new_err("there is no target"));
+    }
+    let one = |(name, y, classes, balanced): Told<'_>| {
+        Ok(Aim { name, whole: whole(&y, classes, weight, balanced)? })
+    };
+    targets.into_iter().map(one).collect()
 }
 
 /// The problem of all rows, where one selection is all that is asked.

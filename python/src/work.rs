@@ -109,6 +109,9 @@ fn tell(py: Python<'_>, callback: &Bound<'_, PyAny>, seen: &Seen) -> PyResult<bo
     progress.set_item("scans", Some(seen.scans).filter(|scans| *scans > 0))?;
     progress.set_item("arrived", seen.arrived)?;
     progress.set_item("total", seen.total)?;
+    if seen.targets > 1 {
+        progress.set_item("targets", seen.targets)?;
+    }
     progress.set_item("kept", seen.status.kept)?;
     progress.set_item("loss", seen.status.loss)?;
     progress.set_item("substitutions", seen.status.substitutions)?;

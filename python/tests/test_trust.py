@@ -1,9 +1,12 @@
 """The choice of k, stability, inference and permuted targets in Python."""
 
 import json
+import warnings
+from pathlib import Path
 
 import keepnet
 import numpy as np
+import pandas as pd
 import pytest
 from keepnet import SAOLA, OSPlus
 from scipy import stats
@@ -101,3 +104,37 @@ def test_files_give_what_arrays_give(data, tmp_path):
     arrays = OSPlus(k=[2, 3, 5], holdout=0.2).fit(x, y)
     assert json.dumps(files.path_) == json.dumps(arrays.path_)
     assert files.holdout_loss_ == arrays.holdout_loss_
+
+
+ROBOT = Path(__file__).parents[2] / "../shared/oracles/error-control/robot"
+
+
+@pytest.mark.parametrize(
+    ("target", "table", "test"),
+    [
+        ("y", "binary_mann", "auto"),
+        ("y", "binary_smir", "ks"),
+        ("y_multi", "multiclass_mann", "auto"),
+        ("F_x__mean", "regression_F_x_mean", "auto"),
+    ],
+)
+def test_the_robot_features_have_the_p_values_and_the_relevant_set_of_tsfresh(target, table, test):
+    if not ROBOT.is_dir():
+        pytest.skip("../shared/oracles/error-control/robot is not there")
+    frame = pd.read_parquet(ROBOT / "robot_lp1_features.parquet")
+    y = frame[target]
+    frame = frame.drop(columns=["y", "y_multi", target], errors="ignore")
+    oracle = pd.read_parquet(ROBOT / f"relevance_{table}_fdr0.05.parquet").set_index("feature")
+    oracle = oracle.reindex(frame.columns)
+    task = "regression" if target == "F_x__mean" else "classification"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = keepnet.Screen(test=test, task=task).fit(frame, y)
+    p_value = oracle.filter(regex="^p_value").min(axis=1).to_numpy()
+    tested = ~np.isnan(found.pvalues_)
+    # tsfresh gives constant columns no p-value.
+    assert tested.sum() == (~np.isnan(p_value)).sum() > 3000
+    np.testing.assert_allclose(found.pvalues_[tested], p_value[tested], rtol=1e-9, atol=1e-300)
+    relevant = set(oracle.index[oracle["relevant"].to_numpy(dtype=bool)])
+    assert set(found.get_feature_names_out()) == relevant
+    assert len(relevant) > 100

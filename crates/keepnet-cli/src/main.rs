@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    keepnet_cli::main()
+    ExitCode::from(keepnet_cli::run(std::env::args_os().collect()))
 }

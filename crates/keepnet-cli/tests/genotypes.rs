@@ -281,6 +281,141 @@ fn variants_are_chosen_by_chromosome_and_by_the_rarer_allele() {
 }
 
 #[test]
+fn variants_of_a_negative_position_are_left_out_and_counted() {
+    let folder = Folder::new();
+    write(&folder, "x", (60, 36), true);
+    let bim = folder.read("x.bim").replace("\t300\t", "\t-300\t").replace("\t800\t", "\t-1\t");
+    folder.write("x.bim", bim);
+    let result = select(&folder, "x -k 4");
+    assert_eq!(result["features_seen"], 34);
+    let warnings = result["warnings"].to_string();
+    assert!(warnings.contains("2 variants of x.bim have a negative position"), "{warnings}");
+    // Those after it keep their genotypes: the file without the two lines and their bytes.
+    let bed = std::fs::read(folder.path("x.bed")).unwrap();
+    let lines = |j: usize| bed[3 + 15 * j..3 + 15 * (j + 1)].to_vec();
+    let kept: Vec<u8> = (0..36).filter(|j| ![3, 8].contains(j)).flat_map(lines).collect();
+    let text = folder.read("x.bim");
+    let text: String =
+        text.lines().filter(|line| !line.contains("\t-")).map(|line| format!("{line}\n")).collect();
+    folder.write("y.bed", [&bed[..3], &kept[..]].concat()).write("y.bim", text);
+    folder.write("y.fam", folder.read("x.fam"));
+    assert_eq!(chosen(&select(&folder, "y -k 4")), chosen(&result));
+}
+
+/// One to nine people: every rest of a byte, and a byte of padding.
+#[test]
+fn every_cell_of_a_few_people_is_read() {
+    use keepnet_io::{OpenOptions, SeriesValues, open};
+    let folder = Folder::new();
+    for by_variant in [true, false] {
+        for n in 1..=9 {
+            write(&folder, "x", (n, 7), by_variant);
+            let path = folder.path("x.bed").display().to_string();
+            let mut data = open(&[path], &OpenOptions::default()).unwrap();
+            for j in 0..7 {
+                let SeriesValues::Numbers { values, .. } =
+                    data.series(&format!("rs{j}")).unwrap().values
+                else {
+                    unreachable!()
+                };
+                let got: Vec<Option<u8>> =
+                    values.iter().map(|v| (!v.is_nan()).then_some(*v as u8)).collect();
+                assert_eq!(got, (0..n).map(|i| copies(i, j)).collect::<Vec<_>>(), "{n} {j}");
+            }
+        }
+    }
+}
+
+/// The triple has the kept variants of the people that count, as `--reduced` has columns and rows.
+#[test]
+fn the_reduced_triple_gives_the_same_model() {
+    let folder = Folder::new();
+    write(&folder, "x", (61, 36), true);
+    let fam: String =
+        folder.read("x.fam").lines().enumerate().fold(String::new(), |text, (i, line)| {
+            let fields: Vec<&str> = line.split(' ').collect();
+            let y = if i % 10 == 4 { "NA" } else { fields[5] };
+            text + &format!("{} {y}\n", fields[..5].join(" "))
+        });
+    folder.write("x.fam", fam);
+    let first = select(&folder, "x -k 4 --reduced small.bed");
+    assert_eq!(
+        (first["rows"]["used"].as_u64(), first["rows"]["masked_target"].as_u64()),
+        (Some(55), Some(6))
+    );
+    let again = select(&folder, "small -k 4");
+    assert_eq!(
+        (again["features_seen"].as_u64(), again["rows"]["input"].as_u64()),
+        (Some(4), Some(55))
+    );
+    let sorted = |result: &Value| {
+        let mut all = chosen(result);
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    };
+    for (a, b) in sorted(&first).iter().zip(&sorted(&again)) {
+        assert!(a.0 == b.0 && (a.1 - b.1).abs() <= 1e-10 * b.1.abs(), "{a:?} {b:?}");
+    }
+    let (bim, fam) = (folder.read("small.bim"), folder.read("small.fam"));
+    assert!(bim.lines().all(|line| folder.read("x.bim").contains(line)), "{bim}");
+    assert!(fam.lines().all(|line| folder.read("x.fam").contains(line)), "{fam}");
+    // What the model predicts of the triple is what it predicts of the people in the whole file.
+    folder.run("select x -k 4 --quiet --output r.json").fine();
+    folder.run("predict r.json x --key IID --output all.csv").fine();
+    folder.run("predict r.json small.bed --key IID --output some.csv").fine();
+    let all = folder.read("all.csv");
+    assert!(folder.read("some.csv").lines().all(|line| all.lines().any(|other| other == line)));
+}
+
+#[test]
+fn no_digit_depends_on_threads_or_blocks() {
+    let folder = Folder::new();
+    write(&folder, "x", (240, 300), true);
+    let of = |words: &str| {
+        let mut result = select(&folder, &format!("x -k 12 {words}"));
+        result.as_object_mut().unwrap().remove("run");
+        result
+    };
+    let first = of("");
+    for words in ["--threads 1", "--threads 2", "--threads 3", "--memory 60MB"] {
+        let mut got = of(words);
+        // A point a block: narrower blocks have more.
+        if words.contains("memory") {
+            got["trace"] = first["trace"].clone();
+        }
+        assert_eq!(got, first, "{words}");
+    }
+}
+
+#[test]
+fn missing_genotypes_are_the_mean_unless_told_otherwise() {
+    let folder = Folder::new();
+    write(&folder, "x", (60, 36), true);
+    let (default, mean) = (select(&folder, "x -k 4"), select(&folder, "x -k 4 --missing mean"));
+    assert_eq!(chosen(&default), chosen(&mean));
+    assert_eq!(default["missing_policy"], "mean");
+    let dry = folder.run("select x -k 4 --dry-run");
+    assert!(dry.fine().out.contains("the default for genotypes is mean"), "{}", dry.out);
+    folder.run("select x -k 4 --missing error").refused(1, &["missing", "rs"]);
+}
+
+#[test]
+fn the_report_has_the_kept_variants_on_the_genome() {
+    let folder = Folder::new();
+    write(&folder, "x", (60, 36), true);
+    folder.run("select x -k 6 --quiet --report r.html").fine();
+    let page = folder.read("r.html");
+    assert!(
+        page.contains("Kept variants on the genome") && page.contains("chromosome and position")
+    );
+    folder.run("select x -k 3 --quiet --chr 2 --report r.html").fine();
+    assert!(folder.read("r.html").contains("position on chromosome 2"));
+    folder.write("t.csv", common::small_csv());
+    folder.run("select t.csv --target y -k 2 --quiet --report r.html").fine();
+    assert!(!folder.read("r.html").contains("on the genome"));
+}
+
+#[test]
 fn a_score_file_has_the_coefficients_and_their_alleles() {
     let folder = Folder::new();
     write(&folder, "x", (60, 36), true);

@@ -76,6 +76,12 @@ fn shows(html: &str, result: &Value) {
         let index = [feature["index"].to_string(), feature["arrival"].to_string()];
         // Arrival, place and why are the last; columns that say nothing are left out before them.
         assert_eq!([&line[1], &line[line.len() - 3]], index.each_ref());
+        // The coefficient, and beside it what a standard deviation of the feature changes.
+        for (at, field) in [(2, "coefficient"), (3, "standardised")] {
+            let Some(value) = feature[field].as_f64() else { continue };
+            let shown: f64 = line[at].parse().unwrap();
+            assert!((shown - value).abs() <= 1e-3 * value.abs(), "{field}: {shown}, {value}");
+        }
     }
     if features {
         for line in cells(html, "What became of the rest") {

@@ -56,6 +56,7 @@ fn the_result_has_the_fields_of_version_1() {
         "source",
         "group",
         "coefficient",
+        "standardised",
         "score",
         "p_value",
         "log_p",
@@ -97,6 +98,49 @@ fn the_result_has_the_fields_of_version_1() {
         .map(|feature| feature["score"].as_f64().unwrap())
         .collect();
     assert!(scores.is_sorted_by(|a, b| a >= b));
+}
+
+/// The standard deviation is worked out here from the values, with weights as whole counts.
+#[test]
+fn a_standardised_coefficient_is_what_a_standard_deviation_changes() {
+    let folder = Folder::new();
+    let (mut table, mut a, mut b) = ("a,b,w,y,class\n".to_string(), Vec::new(), Vec::new());
+    for i in 0..60 {
+        let (x, z, w) = (1e8 + f64::from(i % 7), f64::from(i % 5) * 3.0, 1 + i % 3);
+        let noise = f64::from(i * i % 11) / 10.0;
+        let y = 2.0 * (x - 1e8) - z + noise;
+        table += &format!("{x},{z},{w},{y},{}\n", if y > 0.5 { "yes" } else { "no" });
+        for _ in 0..w {
+            a.push(x - 1e8);
+            b.push(z);
+        }
+    }
+    folder.write("x.csv", table);
+    let deviation = |x: &[f64]| {
+        let mean = x.iter().sum::<f64>() / x.len() as f64;
+        (x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / x.len() as f64).sqrt()
+    };
+    let want = [deviation(&a), deviation(&b)];
+    let common = "x.csv -k 2 --sample-weight w";
+    for call in [
+        "--target y --exclude class",
+        "--target class --exclude y",
+        "--target y --exclude class --method lasso --set lambda=0.01",
+        "--target y --exclude class --method annealed-ridge",
+    ] {
+        let result = folder.select(&format!("{common} {call}"));
+        let selected = result["selected"].as_array().unwrap();
+        assert_eq!(selected.len(), 2, "{call}");
+        for feature in selected {
+            let want = want[feature["index"].as_u64().unwrap() as usize];
+            let ratio = feature["standardised"].as_f64().unwrap()
+                / feature["coefficient"].as_f64().unwrap();
+            assert!((ratio / want - 1.0).abs() < 1e-6, "{call}: {ratio}, {want}");
+        }
+    }
+    // No model, no coefficient, on whatever scale.
+    let result = folder.select("x.csv -k 1 --target y --exclude class,w --method saola");
+    assert_eq!(result["selected"][0]["standardised"], Value::Null);
 }
 
 #[test]

@@ -298,3 +298,86 @@ fn logarithms_go_on_where_probabilities_end() {
         near(tested.test, tested.log_p, oracle["log_p"].as_f64().unwrap(), 1e-9);
     }
 }
+
+/// `n` rows of `p` normal columns in blocks of `width` with correlation `rho` inside a block, and a
+/// target of `true_blocks` of their first columns, with coefficient `beta` and noise of deviation 1.
+fn design(
+    seed: u64,
+    (n, p, width, rho): (usize, usize, usize, f64),
+    (true_blocks, beta): (usize, f64),
+) -> (Vec<Vec<f64>>, Vec<f64>) {
+    use rand_distr::{Distribution, StandardNormal};
+    let mut random = keepnet::data::generator(seed, 5);
+    let mut normals =
+        |n: usize| -> Vec<f64> { (0..n).map(|_| StandardNormal.sample(&mut random)).collect() };
+    let mut columns = Vec::with_capacity(p);
+    for _ in 0..p / width {
+        let common = normals(n);
+        for _ in 0..width {
+            let mix = |(x, c): (f64, &f64)| (1.0 - rho).sqrt() * x + rho.sqrt() * c;
+            columns.push(normals(n).into_iter().zip(&common).map(mix).collect::<Vec<f64>>());
+        }
+    }
+    let mut y = normals(n);
+    for block in 0..true_blocks {
+        y.iter_mut().zip(&columns[block * width]).for_each(|(y, x)| *y += beta * x);
+    }
+    (columns, y)
+}
+
+/// The designs of the specification with fewer features and seeds: the mean share of false features
+/// is at most the level and two standard errors. A column of a block with a true one is true, as it
+/// does have to do with the target.
+#[test]
+fn false_discovery_rates_stay_at_their_level() {
+    for (shape, truth, procedures, power) in [
+        ((100, 300, 1, 0.0), (0, 0.0), ["bh", "by", "lond-dep"], 0.0),
+        ((100, 300, 1, 0.0), (10, 0.5), ["bh", "by", "lond-dep"], 0.05),
+        ((100, 300, 5, 0.5), (5, 0.8), ["by", "holm", "lond-dep"], 0.05),
+    ] {
+        for procedure in procedures {
+            let spec = MethodSpec::default().set("procedure", procedure).set("level", 0.1);
+            let spec = spec.set("test", "pearson");
+            let (mut shares, mut found, seeds) = (Vec::new(), 0.0, 60);
+            for seed in 0..seeds {
+                let (columns, y) = design(seed, shape, truth);
+                let columns = columns.into_iter().map(ColumnData::dense).collect();
+                let mut source = Generated::columns(shape.0, columns);
+                let problem = Problem::regression(y);
+                let (_, report) = run(&mut source, &problem, &spec, 64, Order::Given).unwrap();
+                let kept = report.lanes[0].selection.indices();
+                let right = |j: &&u64| **j < (truth.0 * shape.2) as u64;
+                let right = kept.iter().filter(right).count();
+                shares.push((kept.len() - right) as f64 / kept.len().max(1) as f64);
+                found += right as f64 / (truth.0 * shape.2).max(1) as f64 / seeds as f64;
+            }
+            let mean = shares.iter().sum::<f64>() / seeds as f64;
+            let square = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>();
+            let error = (square / (seeds - 1) as f64 / seeds as f64).sqrt();
+            assert!(mean <= 0.1 + 2.0 * error, "{procedure} {truth:?}: {mean} ({error})");
+            assert!(found >= power, "{procedure} {truth:?}: power {found}");
+        }
+    }
+}
+
+/// Every row of the table of stabs: `mb` and `unimodal` to 1e-12, `r-concave` to 1e-4.
+#[test]
+fn bounds_of_stability_selection_are_those_of_the_oracle() {
+    let Some(shared) = oracle() else { return };
+    let oracle = read(&shared.join("oracles/error-control"), "stability_bounds.json");
+    let rows = oracle["rows"].as_array().unwrap();
+    assert!(rows.len() >= 12);
+    for row in rows {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        let pairs = row["pairs"].as_u64().unwrap() as usize;
+        let got =
+            keepnet_eval::trust::bounds::bounds(number("q"), number("p"), number("tau"), pairs);
+        for (name, got, share) in [
+            ("mb", got.mb, 1e-12),
+            ("unimodal", got.unimodal, 1e-12),
+            ("r_concave", got.r_concave, 1e-4),
+        ] {
+            near(&format!("{name} of {row}"), got.unwrap(), number(name), share);
+        }
+    }
+}

@@ -68,6 +68,44 @@ fn every_kind_has_its_fields_and_the_same_digits_on_any_threads() {
     assert!(preview.fine().out.contains("lanes     20: 10 pairs of halves of 60 rows"));
 }
 
+/// A half has other means and gaps than all rows; what is said of a selected feature is over all of
+/// them, and the refit is that of a run on the selected features alone.
+#[test]
+fn a_stable_feature_is_described_and_fitted_over_all_rows() {
+    let folder = Folder::new();
+    let text = table(150, false);
+    let mut lines: Vec<String> = text.lines().map(String::from).collect();
+    for (i, line) in lines.iter_mut().enumerate().skip(1).filter(|(i, _)| i % 7 == 0) {
+        let (_, rest) = line.split_once(',').unwrap();
+        *line = if i % 2 == 0 { format!(",{rest}") } else { format!("1000,{rest}") };
+    }
+    let known: Vec<f64> =
+        lines[1..].iter().filter_map(|line| line.split(',').next().unwrap().parse().ok()).collect();
+    folder.write("x.csv", lines.join("\n") + "\n");
+    let call = "x.csv --target y --missing mean -k 3 --always a --loss squared";
+    for (flags, own) in [("--stability 10:0.6", true), ("--method saola --stability 5:0.6", false)]
+    {
+        let call = if own { call.to_string() } else { call.replace(" --loss squared", "") };
+        let found = folder.select(&format!("{call} {flags}"));
+        let a = &found["always"][0];
+        let mean = known.iter().sum::<f64>() / known.len() as f64;
+        assert!((a["mean"].as_f64().unwrap() - mean).abs() < 1e-10 * mean.abs(), "{flags} {a}");
+        assert_eq!(a["missing"], 150 - known.len(), "{flags}");
+        if !own {
+            continue;
+        }
+        let columns = [vec!["a"], names(&found)].concat().join(",");
+        let plain = folder.select(&format!("{call} --columns {columns} --seed 1"));
+        for feature in found["selected"].as_array().unwrap().iter().chain([a]) {
+            let all = plain["selected"].as_array().unwrap().iter();
+            let mut all = all.chain(plain["always"].as_array().unwrap());
+            let same = all.rfind(|other| other["name"] == feature["name"]).unwrap();
+            let [got, want] = [feature, same].map(|f| f["coefficient"].as_f64().unwrap());
+            assert!((got - want).abs() < 1e-9 * want.abs(), "{got} {want}");
+        }
+    }
+}
+
 #[test]
 fn three_classes_have_a_test_each() {
     let folder = Folder::new();

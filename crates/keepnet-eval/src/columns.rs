@@ -125,6 +125,26 @@ impl Columns {
         all.map(|feature| self.of(feature, missing, problem, train)).collect()
     }
 
+    /// Mean and number of missing values of a feature over all rows, missing ones taken as they are
+    /// filled; `None` where it did not come or has no value at all.
+    #[must_use]
+    pub fn stated(&self, id: FeatureId, missing: Missing, problem: &Problem) -> Option<(f64, u32)> {
+        let (_, values) = self.values.get(&id)?;
+        let weight = |i: usize| problem.weight.as_ref().map_or(1.0, |v| v[i]);
+        // About one of the values nothing is lost of a column that is far from zero.
+        let first = values.iter().copied().find(|v| v.is_finite())?;
+        let (mut sum, mut total, mut holes) = (0.0, 0.0, 0);
+        for (i, value) in values.iter().enumerate() {
+            let known = value.is_finite();
+            holes += u32::from(!known);
+            if known || missing == Missing::Zero {
+                sum += weight(i) * (if known { *value } else { 0.0 } - first);
+                total += weight(i);
+            }
+        }
+        Some((first + sum / total, holes))
+    }
+
     /// Each feature by a number, with its raw values, for [`crate::stability`].
     pub fn iter(&self) -> impl Iterator<Item = (FeatureId, &[f64])> {
         self.values.iter().map(|(id, (_, values))| (*id, values.as_slice()))

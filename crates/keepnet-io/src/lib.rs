@@ -46,6 +46,7 @@ mod input;
 #[allow(unsafe_code)]
 mod mapped;
 mod memory;
+pub mod platform;
 pub mod sink;
 mod store;
 
@@ -55,14 +56,14 @@ pub use formats::bed::Variant;
 pub use input::dataset::{Dataset, open};
 pub use input::options::{Categorical, Check, MAX_LINE, OpenOptions, Reading, Stack};
 pub use input::pieces::{Piece, Pieces, open_pieces};
-pub use input::problem::{Joined, build_problem};
+pub use input::problem::{Joined, build_problem, build_problems};
 pub use input::resolve::{has_genotypes, named_files};
 pub use input::rows::{RowStream, open_rows};
 pub use input::schema::{ColumnInfo, ColumnKind};
 pub use input::series::{Series, SeriesValues};
 pub use input::source::{Origin, TableSource};
 pub use input::stream::{InputSource, open_features};
-pub use input::target::ProblemSpec;
+pub use input::target::{ProblemSpec, TargetSpec};
 pub use input::task::TaskReason;
 
 /// The parsers by themselves, for the speed example only.

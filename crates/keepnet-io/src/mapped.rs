@@ -9,14 +9,13 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex};
 
 use arrow_buffer::Buffer;
 use keepnet::{Error, Result, SharedBytes};
-use memmap2::{Advice, Mmap, MmapMut, UncheckedAdvice};
+use memmap2::{Mmap, MmapMut};
 
-use crate::Reading;
+use crate::{Reading, platform};
 
 /// A read-only map of a file.
 pub(crate) struct Mapped {
@@ -48,24 +47,13 @@ impl Mapped {
         for (start, end) in last.drain(..) {
             self.release(start, end);
         }
-        // All of this is advice: where the kernel refuses it, pages come a fault at a time.
-        if let [(start, end)] = runs[..] {
-            let ahead = (end - start).min(self.map.len() - end);
-            let _ = self.map.advise_range(Advice::WillNeed, end, ahead);
-        }
-        #[cfg(target_os = "linux")]
-        for (start, end) in &runs {
-            let _ = self.map.advise_range(Advice::PopulateRead, *start, end - start);
-        }
+        platform::ask_for(&self.map, &runs);
         *last = runs;
     }
 
     /// Lets pages go that were read.
     pub(crate) fn release(&self, start: usize, end: usize) {
-        let advice = UncheckedAdvice::DontNeed;
-        // SAFETY: a shared read-only map of a file: pages that are dropped are read again when
-        // they are touched again, with the same contents.
-        let _ = unsafe { self.map.unchecked_advise_range(advice, start, end - start) };
+        platform::release(&self.map, start, end);
     }
 }
 
@@ -128,7 +116,7 @@ impl Contents {
         }
         match self {
             Self::Mapped(map) => to.copy_from_slice(&map.bytes()[start as usize..][..to.len()]),
-            Self::File(file, _) => file.read_exact_at(to, start).map_err(short)?,
+            Self::File(file, _) => platform::read_exact_at(file, to, start).map_err(short)?,
         }
         Ok(())
     }
@@ -151,7 +139,7 @@ impl Contents {
                     .map_err(|e| Error::io(format!("no room for {length} bytes"), e))?;
                 for part in parts {
                     let to = &mut own[part.start as usize..part.end as usize];
-                    file.read_exact_at(to, range.start + part.start).map_err(short)?;
+                    platform::read_exact_at(file, to, range.start + part.start).map_err(short)?;
                 }
                 Ok(Buffer::from(bytes::Bytes::from_owner(Own(own))))
             }

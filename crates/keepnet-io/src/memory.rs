@@ -3,11 +3,12 @@
 //! What grows with the input is taken from a [`Meter`] before it is allocated, and given back when
 //! its [`Charge`] goes. One meter is shared by all files of an input.
 
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use keepnet::{Bytes, Error, Result};
+
+use crate::platform;
 
 /// Where neither the kernel nor the user says, a table of up to this size stays in memory.
 const UNKNOWN: u64 = 16 << 30;
@@ -22,23 +23,8 @@ pub(crate) fn default_limit() -> u64 {
 }
 
 fn machine() -> u64 {
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text));
-    let group = fs::read_to_string("/sys/fs/cgroup/memory.max")
-        .ok()
-        .and_then(|text| text.trim().parse::<u64>().ok());
-    let process = fs::read_to_string("/proc/self/limits").ok().and_then(|text| space(&text));
-    machine.into_iter().chain(group).chain(process).min().unwrap_or(UNKNOWN)
-}
-
-/// The limit on this process's address space, as `ulimit -v` sets it.
-fn space(limits: &str) -> Option<u64> {
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    line.split_whitespace().next()?.parse().ok()
-}
-
-fn total(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find(|line| line.starts_with("MemTotal:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+    let limits = [platform::machine_bytes(), platform::address_space()];
+    limits.into_iter().flatten().min().unwrap_or(UNKNOWN)
 }
 
 /// Bytes in use by the readers of one input, against their limit.
@@ -122,17 +108,6 @@ impl Drop for Charge {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_total_is_read_in_kibibytes() {
-        assert_eq!(total("MemFree: 1 kB\nMemTotal:    2048 kB\n"), None.or(Some(2 << 20)));
-        assert_eq!(total("nothing"), None);
-        assert_eq!(
-            space("Max cpu time 1 2 s\nMax address space   6000   7000  bytes\n"),
-            Some(6000)
-        );
-        assert_eq!(space("Max address space   unlimited   unlimited  bytes\n"), None);
-    }
 
     #[test]
     fn what_is_taken_goes_back_and_what_is_refused_takes_nothing() {

@@ -93,7 +93,7 @@ fn disjoint_columns_join_by_key() {
     let mut data = open(&[a.clone(), b], &options).unwrap();
     let y = dir.write("y.csv", "id,y\nr3,0.3\nr1,0.1\nr2,0.2\n");
     let task = Some(Task::Regression);
-    let spec = ProblemSpec { target: y, task, key: strings(&["id"]), ..Default::default() };
+    let spec = ProblemSpec { target: y.into(), task, key: strings(&["id"]), ..Default::default() };
     let joined = build_problem(&mut data, &spec, &options).unwrap();
     assert_eq!((joined.used, joined.unmatched), (2, 1));
     assert_eq!(joined.problem.target, Target::Numbers(vec![0.1, 0.3]));
@@ -150,7 +150,7 @@ fn targets_weights_and_covariates_come_from_files() {
     let w = dir.write("w.csv", "w:1,o\n1,0.5\n2,0.5\n1,0.5\n1,0.5\n");
     let c = dir.write("c.csv", "age,sex,city\n30,0,A\n40,1,B\n50,0,C\n60,1,D\n");
     let spec = ProblemSpec {
-        target: y,
+        target: y.into(),
         weight: Some(format!("{w}:w:1")),
         offset: Some(format!("{w}:o")),
         covar: Some(format!("{c}:age,sex")),
@@ -191,7 +191,11 @@ fn a_target_file_goes_by_its_extension_and_else_by_the_format_of_the_input() {
     let options = OpenOptions { format: Some(Format::Csv), ..Default::default() };
     for target in [format!("{tab}:q"), plain] {
         let mut data = open(std::slice::from_ref(&x), &options).unwrap();
-        let spec = ProblemSpec { target, task: Some(Task::Regression), ..Default::default() };
+        let spec = ProblemSpec {
+            target: target.into(),
+            task: Some(Task::Regression),
+            ..Default::default()
+        };
         let joined = build_problem(&mut data, &spec, &options).unwrap();
         assert_eq!(joined.problem.target, Target::Numbers(vec![4.0, 5.0, 6.0]));
     }

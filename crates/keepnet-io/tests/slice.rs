@@ -31,7 +31,7 @@ fn files_join_by_key_and_unmatched_rows_are_counted() {
     let options = OpenOptions { key: strings(&["id"]), ..Default::default() };
     let mut data = open(&[x], &options).unwrap();
     let spec = ProblemSpec {
-        target: format!("{y}:t"),
+        target: format!("{y}:t").into(),
         weight: Some(format!("{y}:w")),
         key: strings(&["id"]),
         ..Default::default()

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         // Every rank has the same command line and comes to the same end.
         Err(_) if rank > 0 => return ExitCode::SUCCESS,
-        Err(error) => return usage(&error),
+        Err(error) => return ExitCode::from(usage(&error)),
     };
     let done = match cli.command {
         Command::Select(request) => {

@@ -142,6 +142,10 @@ impl Runner for Ranks {
         Ok(())
     }
 
+    fn several(&self) -> bool {
+        false
+    }
+
     fn rows(&self) -> Option<(usize, usize)> {
         Some((self.rank, self.workers + 1))
     }

@@ -87,13 +87,15 @@ pub fn together(
     let mut selection = merge(problem, &all)?;
     selection.warnings.extend(lost(&reports));
     let most = |of: fn(&Report) -> f64| reports.iter().map(of).fold(0.0, f64::max);
-    let lane = LaneReport { selection, dropped: dropped(&reports), trace: trace(&reports) };
+    let scans = reports.iter().map(|report| report.scans).max().unwrap_or(0);
+    let complete = reports.iter().all(|report| report.complete);
+    let (dropped, trace) = (dropped(&reports), trace(&reports));
     Ok(RunReport {
-        lanes: vec![lane],
+        lanes: vec![LaneReport { selection, dropped, trace, scans, complete }],
         features_seen: reports.iter().map(|report| report.features_seen).sum(),
         groups: None,
-        scans: reports.iter().map(|report| report.scans).max().unwrap_or(0),
-        complete: reports.iter().all(|report| report.complete),
+        scans,
+        complete,
         read: Duration::from_secs_f64(most(|report| report.read)),
         select: Duration::from_secs_f64(most(|report| report.select)),
         scan_bytes: None,

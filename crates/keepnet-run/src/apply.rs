@@ -28,7 +28,7 @@ pub struct Written {
 /// Writes the kept columns of other data, as the result has them: those always kept, then the
 /// others, best first.
 pub fn apply(request: &ApplyRequest) -> Result<Written> {
-    let saved = Saved::read(&request.result)?;
+    let saved = Saved::read(&request.result, request.target.as_deref())?;
     let features: Vec<&SavedFeature> = saved.features().collect();
     if features.is_empty() {
         let error = Error::Data("it keeps no feature, so there is nothing to apply".into());
@@ -49,7 +49,7 @@ pub fn apply(request: &ApplyRequest) -> Result<Written> {
 /// Writes what the result's model predicts: a number a row; or a class, its decision values, and
 /// probabilities under the logistic loss.
 pub fn predict(request: &ApplyRequest) -> Result<Written> {
-    let saved = Saved::read(&request.result)?;
+    let saved = Saved::read(&request.result, request.target.as_deref())?;
     let model = Model::new(&saved).map_err(|e| e.at(request.result.display()))?;
     let key = request.key();
     let mut wanted = Wanted::new(&key);

@@ -62,8 +62,8 @@ pub fn extract(stats: &Path, request: &Request, host: &mut dyn Host) -> Result<O
     outcome.sources = vec![stats.display().to_string()];
     outcome.reword(host);
     if let Some(path) = output.output.as_ref().filter(|_| !output.to_stdout()) {
-        atomic::publish(vec![select::write(path, &outcome)?])?;
+        atomic::publish(vec![select::write(path, std::slice::from_ref(&outcome))?])?;
     }
-    host.finished(&outcome)?;
+    host.finished(std::slice::from_ref(&outcome))?;
     Ok(outcome)
 }

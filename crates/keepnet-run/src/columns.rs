@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use keepnet::registry::{self, MethodSpec, Stream};
-use keepnet::{CheckPolicy, Error, FeatureId, FeatureSource, Lane, Order, Result, RunOptions};
+use keepnet::run::quick_bytes;
+use keepnet::{
+    CheckPolicy, Error, FeatureId, FeatureSource, Lane, Order, Result, RunOptions, Value,
+};
 
 use crate::host::Host;
 use crate::input;
@@ -11,14 +14,14 @@ use crate::lanes::{self, Arrangement, Ask, Concluded};
 use crate::order::order;
 use crate::outputs::decisions::{Decisions, Held};
 use crate::outputs::phase::{self, Phase};
-use crate::outputs::reduced;
+use crate::outputs::{self, reduced, reduced_bed};
 use crate::plan::Plan;
 use crate::request::{Asked, Request, Scans};
 use crate::result::Outcome;
 use crate::runner::{Job, Runner};
 use crate::select::{Done, Selecting};
 use crate::state::Days;
-use crate::{identity, preview};
+use crate::{identity, preview, targets};
 
 /// A method made for each lane of a run, and how it is to run.
 pub struct Made {
@@ -52,6 +55,9 @@ impl Made {
         let pinned = request.method.always()?;
         let (policy, batch) = (request.policy()?, info.stream == Stream::Batch);
         let count = arrangements.iter().map(|arrangement| arrangement.asks().len()).sum();
+        if arrangements.iter().all(|arrangement| arrangement.brief()) {
+            plan.block += quick_bytes(count, source.rows());
+        }
         let mut lanes: Vec<Lane> = Vec::with_capacity(count);
         for arrangement in arrangements {
             let first = lanes.len();
@@ -66,6 +72,7 @@ impl Made {
                 plan.add(selector.as_ref(), pinned.len(), problem, batch)?;
                 let mut lane = Lane::new(Arc::clone(problem), selector);
                 lane.policy = policy.clone();
+                lane.brief = arrangement.brief();
                 lane.pinned.clone_from(&pinned);
                 lanes.push(lane);
             }
@@ -88,6 +95,9 @@ pub fn integral(request: &Request, source: &dyn FeatureSource) -> bool {
     request.method.integral.unwrap_or_else(|| source.integral())
 }
 
+/// The settings in force of a lane.
+type Params = Vec<(&'static str, Value)>;
+
 /// The error of a `k` that the data do not allow, with the data.
 fn name_files(error: Error, files: &[String]) -> Error {
     match (&error, files) {
@@ -108,23 +118,26 @@ pub(crate) fn select(
     let (asked, request) = (job.asked, job.asked.request);
     let mut stream = Days::open(request)?;
     let mut opened = input::columns(asked, &job.clock, stream.as_ref())?;
+    targets::check(request, job.runner, opened.targets.len())?;
     if let Some(stream) = &mut stream {
-        let problem = opened.whole.problem.as_ref().clone();
-        opened.whole.problem = stream.settle(problem, opened.source.row_ids())?.into();
+        let whole = &mut opened.targets[0].whole;
+        let problem = whole.problem.as_ref().clone();
+        whole.problem = stream.settle(problem, opened.source.row_ids())?.into();
     }
     let order = order(&request.run.order, &mut opened.source)?;
-    let features = opened.source.features();
-    let arrangements = vec![lanes::arrange(request, &opened.whole, features)?];
+    let arrangements = targets::arrange(request, &opened)?;
     let Made { mut lanes, mut options, plan } =
         Made::new(request, &opened.source, &arrangements, order, job.runner)
             .map_err(|error| name_files(error, &opened.files))?;
-    let mut params = lanes[0].selector.selection()?.params;
+    let deciding = targets::deciding(&opened, &arrangements);
+    let params = |at: &(usize, _)| Ok(lanes[at.0].selector.selection()?.params);
+    let mut params: Vec<Params> = deciding.iter().map(params).collect::<Result<_>>()?;
     if opened.source.comes_once() {
         options.scans = 1;
     }
     if opened.source.comes_once() && stream.is_none() && asked.method.scans > 1 {
         let Asked { method, .. } = asked;
-        opened.notes.push(format!(
+        opened.note(&format!(
             "the features came once, where {} by itself goes through them {} times: each was \
              judged against what was kept when it came",
             method.name, method.scans
@@ -132,16 +145,18 @@ pub(crate) fn select(
     }
     if let Some(stream) = &mut stream {
         lanes[0].pinned.extend(stream.always().cloned());
-        let in_force = identity::in_force(&asked.spec, params.clone());
+        let in_force = identity::in_force(&asked.spec, params[0].clone());
         stream.agree(&(identity::settings(asked, &in_force) + &identity::limits(asked)))?;
-        opened.notes.extend(stream.notes(asked.method.name, asked.method.scans));
+        let notes = stream.notes(asked.method.name, asked.method.scans);
+        opened.targets[0].notes.extend(notes);
     }
     if request.output.dry_run {
         return Ok(match job.runner.leads() {
             true => {
                 if let Some(sizes) = request.method.k.as_ref().and_then(lanes::written) {
-                    let k = params.iter_mut().filter(|(name, _)| *name == "k");
-                    k.for_each(|(_, value)| *value = sizes.clone().into());
+                    let all = params.iter_mut().flatten();
+                    all.filter(|(name, _)| *name == "k")
+                        .for_each(|(_, k)| *k = sizes.clone().into());
                 }
                 let mut preview = preview::columns(asked, &opened, &plan, &params, options.scans);
                 preview.lanes(arrangements.iter().filter_map(|one| one.purpose()));
@@ -150,13 +165,21 @@ pub(crate) fn select(
             false => Done::Elsewhere,
         });
     }
-    let prints = (opened.source.fingerprint(), identity::problem_hash(&lanes[0].problem));
-    let mut watch = job.watch(host, prints, params, &identity::of_columns(asked, &options));
+    let names = || opened.targets.iter().map(|target| target.name.as_str());
+    let _folder = match job.runner.leads() {
+        true => targets::Folder::ready(request, &outputs::inputs_of(request), names())?,
+        false => None,
+    };
+    let of_lanes = deciding.iter().map(|(lane, _)| &*lanes[*lane].problem);
+    let prints = (opened.source.fingerprint(), identity::problems_hash(of_lanes));
+    let more = identity::of_columns(asked, &options) + &identity::of_targets(&params, names());
+    let mut watch = job.watch(host, prints, params.swap_remove(0), &more);
+    watch.targets = opened.targets.len();
     if let Some(path) = &request.output.decisions {
         let earlier = stream.as_ref().map(|stream| stream.decisions(path)).transpose()?.flatten();
         watch.decisions = Some(match earlier {
             Some(earlier) => Decisions::going_on(path, &earlier)?,
-            None => Decisions::new(path)?,
+            None => Decisions::new(path, deciding)?,
         });
     }
     let always = lanes[0].pinned.clone();
@@ -177,33 +200,47 @@ pub(crate) fn select(
     if let Some(path) = &request.output.reduced {
         let Concluded { lane, problem, .. } = &concluded[0];
         let (source, selection) = (&mut opened.source, &lane.selection);
-        pending.push(reduced::write(path, source, selection, problem, policy, plan.width)?);
-    }
-    let (rows, integral) = (&opened.rows, integral(request, &opened.source));
-    let command = watch.host.command();
-    let context = job.context(&opened.notes, &command);
-    let sources = stream.as_ref().map_or_else(|| opened.source.sources(), Days::sources);
-    let mut outcomes = Outcome::lanes(&context, &report, concluded, sources, (rows, integral))?;
-    for outcome in &mut outcomes {
-        outcome.task_reason = Some(opened.task_reason);
-        outcome.trace_back(&opened.source);
-        if let Some(stream) = &stream {
-            let kept = &outcome.selection;
-            let ids = kept.selected.iter().chain(&kept.pinned).map(|feature| &feature.id);
-            let variant = |id: &FeatureId| {
-                let today = stream.today(*id)?;
-                Some((*id, opened.source.variant(today)?))
-            };
-            outcome.variants = ids.clone().filter_map(variant).collect();
-            outcome.origins = stream.origins(ids, &opened.source)?;
+        let width = plan.width;
+        match reduced_bed::is_triple(path) {
+            true => {
+                pending.extend(reduced_bed::write(path, source, selection, problem, policy, width)?)
+            }
+            false => {
+                pending.push(reduced::write(path, source, selection, problem, policy, width)?);
+            }
         }
     }
+    let integral = integral(request, &opened.source);
+    let command = watch.host.command();
+    let sources = stream.as_ref().map_or_else(|| opened.source.sources(), Days::sources);
+    let mut outcomes: Vec<Outcome> = Vec::with_capacity(concluded.len());
+    for (target, concluded) in opened.targets.iter().zip(concluded) {
+        let context = job.context(&target.notes, &command);
+        let told = (&target.rows, integral);
+        let mut outcome = Outcome::features(&context, &report, concluded, sources, told)?;
+        outcome.target = Some(target.name.clone());
+        outcome.task_reason = Some(target.task_reason);
+        outcome.trace_back(&opened.source);
+        if let Some(first) = outcomes.first() {
+            outcome.run.clone_from(&first.run);
+        }
+        outcomes.push(outcome);
+    }
     if let Some(stream) = &mut stream {
+        let outcome = &mut outcomes[0];
+        let kept = &outcome.selection;
+        let ids = kept.selected.iter().chain(&kept.pinned).map(|feature| &feature.id);
+        let variant = |id: &FeatureId| {
+            let today = stream.today(*id)?;
+            Some((*id, opened.source.variant(today)?))
+        };
+        outcome.variants = ids.clone().filter_map(variant).collect();
+        outcome.origins = stream.origins(ids, &opened.source)?;
         let decisions = watch.decisions.take().map(Decisions::finish).transpose()?;
         let saved = stream.save(&watch, &opened.source, (always, decisions.as_ref()))?;
         if saved.is_none() {
             let text = "ended early, so the state is as it was before this run";
-            outcomes.iter_mut().for_each(|outcome| outcome.warnings.push(text.into()));
+            outcome.warnings.push(text.into());
         }
         pending.extend(decisions.into_iter().chain(saved));
     }

@@ -51,15 +51,16 @@ pub trait Host: Send {
         Err(Error::Unsupported("nobody takes the lines of --every here".into()))
     }
 
-    /// The page of `--report`.
-    fn page(&mut self, outcome: &Outcome) -> Result<Vec<u8>> {
-        let _ = outcome;
+    /// The page of `--report`, of the result of each target.
+    fn page(&mut self, outcomes: &[Outcome]) -> Result<Vec<u8>> {
+        let _ = outcomes;
         Err(Error::Unsupported("there is no --report here".into()))
     }
 
-    /// The result, once its files have their names and before the checkpoint is removed.
-    fn finished(&mut self, outcome: &Outcome) -> Result<()> {
-        let _ = outcome;
+    /// The result of each target, once its files have their names and before the checkpoint is
+    /// removed.
+    fn finished(&mut self, outcomes: &[Outcome]) -> Result<()> {
+        let _ = outcomes;
         Ok(())
     }
 }
@@ -87,8 +88,10 @@ pub struct Seen {
     pub features: Option<u64>,
     /// Rows that were learnt from.
     pub used: u64,
-    /// The method.
+    /// The method; that of the first target where there are several.
     pub status: Status,
+    /// Targets of the run; 0 of rows.
+    pub targets: usize,
 }
 
 impl Seen {
@@ -98,13 +101,15 @@ impl Seen {
         let Progress { scan, scans, arrived, features, status } = *progress;
         let known = features.filter(|_| scans > 0);
         let total = known.map(|features| features * u64::from(scans));
-        Self { rows: false, scan, scans, arrived, total, features, used: 0, status }
+        let targets = 1;
+        Self { rows: false, scan, scans, arrived, total, features, used: 0, status, targets }
     }
 
     /// A run on rows, of which there are `total`, where that is known.
     #[must_use]
     pub fn of_rows(counts: &RowCounts, total: Option<u64>, status: Status) -> Self {
         let RowCounts { input: arrived, used, .. } = *counts;
-        Self { rows: true, scan: 0, scans: 1, arrived, total, features: None, used, status }
+        let (scan, scans, features, targets) = (0, 1, None, 0);
+        Self { rows: true, scan, scans, arrived, total, features, used, status, targets }
     }
 }

@@ -76,6 +76,21 @@ pub(crate) fn of_columns(asked: &Asked<'_>, options: &keepnet::RunOptions) -> St
     format!(" scans={scans} order={order} width={width}{}", limits(asked))
 }
 
+/// What only a run of several targets has: the settings in force of each.
+pub(crate) fn of_targets<'a>(
+    params: &[Vec<(&'static str, Value)>],
+    names: impl Iterator<Item = &'a str>,
+) -> String {
+    let mut out = String::new();
+    for (params, name) in params.iter().zip(names).filter(|_| params.len() > 1) {
+        let _ = write!(out, " target={name:?}");
+        params.iter().for_each(|(name, value)| {
+            let _ = write!(out, " {name}={value}");
+        });
+    }
+    out
+}
+
 /// Which columns are fit to be offered.
 pub(crate) fn limits(asked: &Asked<'_>) -> String {
     let method = &asked.request.method;
@@ -94,7 +109,7 @@ pub(crate) fn limits(asked: &Asked<'_>) -> String {
 pub(crate) fn of_rows(asked: &Asked<'_>) -> String {
     let (problem, input) = (&asked.problem, &asked.open);
     let words = [
-        ("target", &Some(problem.target.clone())),
+        ("target", &Some(problem.target.0.join(" "))),
         ("weight", &problem.weight),
         ("offset", &problem.offset),
         ("covar", &problem.covar),
@@ -150,6 +165,15 @@ pub(crate) fn problem_hash(problem: &Problem) -> u64 {
     }
     hash.rows(&problem.rows);
     hash.0
+}
+
+/// A 64-bit hash of the problems of all targets; of one it is that problem's.
+pub(crate) fn problems_hash<'a>(problems: impl Iterator<Item = &'a Problem>) -> u64 {
+    let hashes: Vec<u64> = problems.map(problem_hash).collect();
+    match hashes[..] {
+        [one] => one,
+        _ => bytes_hash(&hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect::<Vec<_>>()),
+    }
 }
 
 /// A 64-bit hash of text.

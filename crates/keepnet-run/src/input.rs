@@ -16,15 +16,37 @@ use crate::watch::Clock;
 /// Files opened and joined to the target, column by column.
 pub(crate) struct Columns {
     pub(crate) source: InputSource,
-    pub(crate) whole: Whole,
-    pub(crate) rows: Rows,
-    pub(crate) task_reason: TaskReason,
-    pub(crate) notes: Vec<String>,
+    /// At least one.
+    pub(crate) targets: Vec<Aim>,
     pub(crate) files: Vec<String>,
     /// How many columns there are of each type.
     pub(crate) kinds: String,
     /// Bytes that a scan reads.
     pub(crate) bytes: u64,
+}
+
+/// One target: its rows, its task, and what the user should know of it.
+pub(crate) struct Aim {
+    pub(crate) name: String,
+    pub(crate) whole: Whole,
+    pub(crate) rows: Rows,
+    pub(crate) task_reason: TaskReason,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Columns {
+    /// The name of a target before an error, where there are several.
+    pub(crate) fn named(&self, target: &Aim, error: Error) -> Error {
+        match self.targets.len() {
+            1 => error,
+            _ => error.at(format!("target {:?}", target.name)),
+        }
+    }
+
+    /// Adds what the user should know of every target.
+    pub(crate) fn note(&mut self, note: &str) {
+        self.targets.iter_mut().for_each(|target| target.notes.push(note.into()));
+    }
 }
 
 /// Opens the files of a method on features.
@@ -44,7 +66,8 @@ pub(crate) fn columns(asked: &Asked<'_>, clock: &Clock, stream: Option<&Days>) -
     let later = asked.problem.balanced && stream.is_none();
     let balanced = asked.problem.balanced && !later;
     let spec = ProblemSpec { balanced, ..asked.problem.clone() };
-    let joined = keepnet_io::build_problem(&mut dataset, &spec, &options)?;
+    let mut joined = keepnet_io::build_problems(&mut dataset, &spec, &options)?;
+    let not_features = std::mem::take(&mut joined[0].not_features);
     let (files, bytes) = (dataset.files().to_vec(), dataset.bytes());
     let kinds = kinds(dataset.columns());
     // Those of earlier days need not be in today's files.
@@ -60,17 +83,22 @@ pub(crate) fn columns(asked: &Asked<'_>, clock: &Clock, stream: Option<&Days>) -
             InputSource::Stream(Box::new(features))
         }
         None => {
-            dataset.knows(&always, &joined.not_features)?;
-            InputSource::Table(dataset.source(&joined.not_features)?)
+            dataset.knows(&always, &not_features)?;
+            InputSource::Table(dataset.source(&not_features)?)
         }
     };
     let bytes = source.scan_bytes().unwrap_or(bytes);
-    let Joined { problem, matched_by, input, used, masked_target, unmatched, .. } = joined;
+    let targets = joined.into_iter().map(|joined| aim(joined, later)).collect();
+    Ok(Columns { source, targets, files, kinds, bytes })
+}
+
+fn aim(joined: Joined, balanced: bool) -> Aim {
+    let Joined { target: name, problem, task_reason, notes, .. } = joined;
+    let Joined { matched_by, input, used, masked_target, unmatched, .. } = joined;
     let (masked_target, unmatched) = (Some(masked_target), Some(unmatched));
     let rows = Rows { input, used, matched_by, masked_target, unmatched };
-    let (task_reason, notes) = (joined.task_reason, joined.notes);
-    let whole = Whole { problem: problem.into(), balanced: later };
-    Ok(Columns { source, whole, rows, task_reason, notes, files, kinds, bytes })
+    let whole = Whole { problem: problem.into(), balanced };
+    Aim { name, whole, rows, task_reason, notes }
 }
 
 /// Refuses what needs features that can be read again.

@@ -12,6 +12,7 @@
 //! | [`watch`] | the observer of every run |
 //! | [`checkpoint`], [`lock`] | the saved state of a run, and who may use it |
 //! | `state`, `today` | a stream that goes on over days |
+//! | `targets` | several targets of one read |
 //! | [`runner`], [`share`] | where a run takes place: in this process, or over ranks |
 //! | [`shard`] | one part of a run over a cluster, and the driver of its parts |
 //! | [`host`] | the program around a run |
@@ -66,6 +67,7 @@ pub mod shard;
 pub mod share;
 mod state;
 pub mod system;
+mod targets;
 #[cfg(feature = "terminal")]
 pub mod terminal;
 pub mod text;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use keepnet::{Error, Result};
 
-use crate::outputs::leftover::still_there;
 use crate::outputs::{atomic, phase};
+use keepnet_io::platform::still_there;
 
 /// The right to use a checkpoint.
 pub struct Lock {

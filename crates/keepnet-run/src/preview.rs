@@ -9,6 +9,7 @@ use keepnet_io::{RowStream, TaskReason};
 use crate::input::Columns;
 use crate::plan::Plan;
 use crate::request::Asked;
+use crate::result::Rows;
 use crate::text::visible;
 
 /// What a run would do, a line each, with its name.
@@ -52,26 +53,18 @@ pub(crate) fn columns(
     asked: &Asked<'_>,
     opened: &Columns,
     plan: &Plan,
-    params: &[(&'static str, Value)],
+    params: &[Vec<(&'static str, Value)>],
     scans: u32,
 ) -> Preview {
-    let (rows, target) = (&opened.rows, &opened.whole.problem.target);
-    let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+    let several = opened.targets.len() > 1;
     let features = opened.source.features().map_or("unknown".into(), |n| n.to_string());
-    let masked = rows.masked_target.unwrap_or(0);
-    let rows = format!(
-        "{} in the input, {} used, {masked} without target, {} unmatched; matched by {}",
-        rows.input,
-        rows.used,
-        rows.unmatched.unwrap_or(0),
-        rows.matched_by
-    );
     let each = match plan.each {
         0 => String::new(),
         each => format!(" and {} for each feature it keeps", Bytes(each)),
     };
+    let most = if several { "at most " } else { "" };
     let memory = format!(
-        "{} (resident {}, block of {} columns {}, method {}{each}), {}",
+        "{most}{} (resident {}, block of {} columns {}, method {}{each}), {}",
         Bytes(plan.need()),
         Bytes(plan.resident),
         plan.width,
@@ -83,14 +76,25 @@ pub(crate) fn columns(
         0 => "each scan, and as many scans as it takes".into(),
         scans => format!("each of {scans} scans"),
     };
-    let classes = target.classes().unwrap_or_default();
     let mut lines = vec![
         ("files", opened.files.join(", ")),
         ("columns", opened.kinds.clone()),
         ("features", features),
-        ("rows", rows),
-        ("task", task(target.task(), classes, opened.task_reason)),
-        ("method", format!("{} {}", asked.method.name, params.join(" "))),
+    ];
+    for (target, params) in opened.targets.iter().zip(params) {
+        let y = &target.whole.problem.target;
+        let classes = y.classes().unwrap_or_default();
+        let params: Vec<_> = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        if several {
+            lines.push(("target", target.name.clone()));
+        }
+        lines.extend([
+            ("rows", rows_of(&target.rows)),
+            ("task", task(y.task(), classes, target.task_reason)),
+            ("method", format!("{} {}", asked.method.name, params.join(" "))),
+        ]);
+    }
+    lines.extend([
         ("memory", memory),
         (
             "read",
@@ -99,15 +103,29 @@ pub(crate) fn columns(
                 false => format!("{} in {scans}", Bytes(opened.bytes)),
             },
         ),
-    ];
+    ]);
     if asked.request.input.genotypes() {
         lines.push((
             "missing",
             format!("{}, the default for genotypes is mean", asked.request.missing()),
         ));
     }
-    lines.extend(opened.notes.iter().map(|note| ("note", note.clone())));
+    for target in &opened.targets {
+        let of = if several { format!("{}: ", target.name) } else { String::new() };
+        lines.extend(target.notes.iter().map(|note| ("note", format!("{of}{note}"))));
+    }
     Preview(lines)
+}
+
+fn rows_of(rows: &Rows) -> String {
+    format!(
+        "{} in the input, {} used, {} without target, {} unmatched; matched by {}",
+        rows.input,
+        rows.used,
+        rows.masked_target.unwrap_or(0),
+        rows.unmatched.unwrap_or(0),
+        rows.matched_by
+    )
 }
 
 /// Of a method on rows that needs this many bytes.

@@ -60,6 +60,11 @@ pub trait Runner: Sync {
         Ok(())
     }
 
+    /// Whether a run may have several targets.
+    fn several(&self) -> bool {
+        true
+    }
+
     /// What a checkpoint depends on beside the settings.
     fn identity(&self) -> String {
         String::new()

@@ -11,15 +11,15 @@ use crate::outputs::atomic::{self, Pending};
 use crate::outputs::{self, phase};
 use crate::preview::Preview;
 use crate::request::{Asked, Request, Way, extension};
-use crate::result::{Context, Outcome, csv, score};
+use crate::result::{self, Context, Outcome, csv, score};
 use crate::runner::Runner;
 use crate::watch::{Clock, Watch};
-use crate::{columns, rows};
+use crate::{columns, rows, targets};
 
 /// How a request ended.
 #[derive(Debug)]
 pub enum Done {
-    /// With a result of each lane; its files are written.
+    /// With a result of each target; its files are written.
     Selected(Vec<Outcome>),
     /// With what a run would do, as `--dry-run` asks.
     Previewed(Preview),
@@ -98,15 +98,22 @@ impl Selecting<'_> {
         for outcome in &mut outcomes {
             outcome.stopped = watch.stopped;
             outcome.reword(watch.host);
-            if let Some(path) = output.output.as_ref().filter(|_| !output.to_stdout()) {
-                pending.push(write(path, outcome)?);
+        }
+        match (output.folder(), output.output.as_ref().filter(|_| !output.to_stdout())) {
+            (Some(folder), _) => {
+                let paths = targets::files(folder, outcomes.iter().map(Outcome::target_name))?;
+                for (path, outcome) in paths.iter().zip(&outcomes) {
+                    pending.push(Pending::whole(path, &outcome.json()?)?);
+                }
             }
-            if let Some(path) = &output.report {
-                pending.push(Pending::whole(path, &watch.host.page(outcome)?)?);
-            }
+            (None, Some(path)) => pending.push(write(path, &outcomes)?),
+            (None, None) => {}
+        }
+        if let Some(path) = &output.report {
+            pending.push(Pending::whole(path, &watch.host.page(&outcomes)?)?);
         }
         atomic::publish(pending)?;
-        outcomes.iter().try_for_each(|outcome| watch.host.finished(outcome))?;
+        watch.host.finished(&outcomes)?;
         let complete = outcomes.iter().all(|outcome| outcome.complete);
         if let Some(checkpoint) = watch.checkpoint.filter(|_| complete) {
             checkpoint.remove()?;
@@ -115,12 +122,12 @@ impl Selecting<'_> {
     }
 }
 
-/// The result in a file, CSV or JSON by its extension; it still waits for its name.
-pub(crate) fn write(path: &std::path::Path, outcome: &Outcome) -> Result<Pending> {
+/// The results in a file, CSV, JSON or scores by its extension; it still waits for its name.
+pub(crate) fn write(path: &std::path::Path, outcomes: &[Outcome]) -> Result<Pending> {
     let text = match extension(path).as_str() {
-        "csv" => csv::csv(outcome)?,
-        "score" => score::score(outcome)?,
-        _ => outcome.json()?,
+        "csv" => csv::csv(outcomes)?,
+        "score" => score::score(outcomes)?,
+        _ => result::json(outcomes)?,
     };
     Pending::whole(path, &text)
 }

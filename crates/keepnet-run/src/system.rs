@@ -1,28 +1,26 @@
 //! What the operating system knows of this process.
 
-/// Most memory that was resident so far, in bytes; `None` where the system does not say.
-pub fn peak_bytes() -> Option<u64> {
-    status("VmHWM:")
-}
+use std::ffi::OsString;
+use std::sync::OnceLock;
 
-/// Memory that is resident now, in bytes.
-pub fn resident_bytes() -> Option<u64> {
-    status("VmRSS:")
-}
+pub use keepnet_io::platform::{peak_bytes, resident_bytes};
 
-fn status(field: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
+static CALLED_AS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Says which words the command has where they are not those of the process, as in a process of
+/// Python; the first call counts.
+pub fn called_as(words: Vec<OsString>) {
+    let _ = CALLED_AS.set(words);
 }
 
 /// The command as the user typed it, with quotes where the shell needs them.
 pub fn command_line() -> String {
-    let words = std::env::args().enumerate().map(|(at, word)| {
+    let words = CALLED_AS.get_or_init(|| std::env::args_os().collect());
+    let words = words.iter().enumerate().map(|(at, word)| {
+        let word = word.to_string_lossy();
         let word = match at {
             0 => word.rsplit('/').next().unwrap_or("keepnet").to_string(),
-            _ => word,
+            _ => word.into_owned(),
         };
         let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
         if !word.is_empty() && word.chars().all(plain) {

@@ -72,6 +72,8 @@ pub struct Watch<'h> {
     pub held: Held,
     /// Rows of the stream, where known.
     pub rows: Option<u64>,
+    /// Targets of the run.
+    pub targets: usize,
     /// Why the run ended early.
     pub stopped: Option<&'static str>,
     clock: Clock,
@@ -82,8 +84,8 @@ impl<'h> Watch<'h> {
     /// An observer that only shows progress.
     pub fn new(host: &'h mut dyn Host, clock: Clock) -> Self {
         let (checkpoint, decisions, rows, stopped) = (None, None, None, None);
-        let (held, before) = (Held::default(), BTreeSet::new());
-        Self { host, checkpoint, decisions, held, rows, stopped, clock, before }
+        let (held, before, targets) = (Held::default(), BTreeSet::new(), 1);
+        Self { host, checkpoint, decisions, held, rows, targets, stopped, clock, before }
     }
 
     /// Whether the run goes on, and whether its state is due.
@@ -110,7 +112,7 @@ impl<'h> Watch<'h> {
 
 impl Observer for Watch<'_> {
     fn progress(&mut self, progress: &Progress) -> Result<Flow> {
-        self.host.progress(&Seen::of(progress));
+        self.host.progress(&Seen { targets: self.targets, ..Seen::of(progress) });
         Ok(self.flow())
     }
 

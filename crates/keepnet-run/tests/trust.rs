@@ -69,11 +69,12 @@ impl Data {
         let made = Made::new(request, &source, &arrangements, order, &Here).unwrap();
         let driver = Driver::new(&mut source, made.lanes, made.options).unwrap();
         let mut report = driver.run(&mut Quiet).unwrap();
-        let concluded = lanes::conclude(&arrangements, &mut report, &mut source, request).unwrap();
+        let concluded = lanes::conclude(&arrangements, &mut report, &mut source, request);
+        let concluded = concluded.unwrap().swap_remove(0);
         let told = (&Rows::in_memory(&whole.problem), integral(request, &source));
         let context = Context { request, notes: &[], start: Instant::now(), command: "test" };
         let sources = ["memory".to_string()];
-        Outcome::lanes(&context, &report, concluded, &sources, told).unwrap().swap_remove(0)
+        Outcome::features(&context, &report, concluded, &sources, told).unwrap()
     }
 
     fn wrong(&self, outcome: &Outcome) -> usize {

@@ -118,4 +118,4 @@ pub use run::{
     Budget, Driver, Flow, Lane, Observer, Progress, Pushed, Quiet, RunOptions, RunReport, Snapshot,
 };
 pub use select::{ColumnSelector, GroupSelector, Memory, Outcome, Reason, Status, Verdict};
-pub use selection::{Selected, Selection, Value};
+pub use selection::{Affiliated, Selected, Selection, Value};

@@ -93,6 +93,19 @@ pub struct ErrorControl {
     pub line: String,
 }
 
+/// A feature that was passed over as it is correlated with a selected one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Affiliated {
+    /// Its identity.
+    pub id: FeatureId,
+    /// Its name.
+    pub name: String,
+    /// The selected feature that it is correlated with most.
+    pub of: FeatureId,
+    /// Their absolute correlation.
+    pub correlation: f64,
+}
+
 /// One selected feature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selected {
@@ -118,11 +131,22 @@ pub struct Selected {
     pub tested: Option<Tested>,
     /// Weighted mean.
     pub mean: f64,
+    /// Weighted standard deviation over the rows used, where it was computed.
+    pub deviation: Option<f64>,
     /// Missing values, where they were counted.
     pub missing: Option<u32>,
 }
 
 impl Selected {
+    /// The coefficients on a common scale: by how much the prediction, or the margin of a class,
+    /// changes when the feature changes by its standard deviation. Empty where there is no model
+    /// or the deviation is not known.
+    #[must_use]
+    pub fn standardised(&self) -> Vec<f64> {
+        let Some(deviation) = self.deviation else { return Vec::new() };
+        self.coefficient.iter().map(|b| b * deviation).collect()
+    }
+
     /// A kept feature without coefficient and score; `None` for covariates.
     #[must_use]
     pub fn from_kept(kept: &Kept, order: usize) -> Option<Self> {
@@ -138,6 +162,7 @@ impl Selected {
             p_value: None,
             tested: None,
             mean: kept.stats.original_mean(),
+            deviation: Some(kept.stats.variance.sqrt()),
             missing: Some(kept.stats.missing),
         })
     }
@@ -181,6 +206,8 @@ pub struct Selection {
     pub substitutions: u64,
     /// Constant features, where the method counts them and not the driver.
     pub constant: Option<u64>,
+    /// Features that stand behind a selected one, where the method notes them.
+    pub affiliated: Option<Vec<Affiliated>>,
     /// Further numbers that the method reports.
     pub metrics: Vec<(&'static str, Value)>,
     /// Warnings for the user.

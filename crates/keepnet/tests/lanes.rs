@@ -6,9 +6,10 @@ mod common;
 use std::sync::Arc;
 
 use common::{Data, width};
+use keepnet::data::Whole;
 use keepnet::{
-    Budget, CheckPolicy, ColumnData, Driver, Generated, Lane, MethodSpec, Missing, Problem, Quiet,
-    RowMap, RunOptions, RunReport, registry, run::LaneReport,
+    Budget, CheckPolicy, ColumnData, Driver, Generated, Lane, MethodSpec, Missing, Numbers,
+    Problem, Quiet, RowMap, RunOptions, RunReport, Target, registry, run::LaneReport,
 };
 
 /// Methods with glances and without, that centre and do not, that compact and do not.
@@ -26,6 +27,30 @@ fn source(data: &Data) -> Generated {
         ColumnData::dense(x.iter().enumerate().map(value).collect())
     };
     Generated::columns(data.n, data.columns.iter().enumerate().map(gaps).collect())
+}
+
+/// A lane for which another scan would change nothing rests, as its run alone would end.
+#[test]
+fn a_lane_that_has_converged_is_as_it_would_be_alone() {
+    let data = data();
+    let mut other = problem(&data, false);
+    let Target::Numbers(y) = &mut other.target else { unreachable!() };
+    y.iter_mut()
+        .enumerate()
+        .for_each(|(i, y)| *y += data.columns[7][i] - 2.0 * data.columns[50][i]);
+    let problems = [problem(&data, true), problem(&data, false), other].map(Arc::new);
+    let mut apart = 0;
+    for method in ["l1-cd", "l0-cd", "grafting"] {
+        let lanes = || problems.iter().map(|problem| lane(problem, method, Missing::Mean));
+        let together = run(&data, lanes().collect(), 300);
+        for (one, got) in lanes().zip(&together.lanes) {
+            assert_eq!(digits(got), digits(&run(&data, vec![one], 300).lanes[0]), "{method}");
+        }
+        let most = together.lanes.iter().map(|lane| lane.scans).max();
+        assert_eq!(Some(together.scans), most, "{method}");
+        apart += usize::from(together.lanes.iter().any(|lane| lane.scans < together.scans));
+    }
+    assert!(apart > 0, "all lanes took the same scans");
 }
 
 /// The problem on every row but each fifth, or on all.
@@ -51,7 +76,8 @@ fn run(data: &Data, lanes: Vec<Lane>, scans: u32) -> RunReport {
 }
 
 fn digits(lane: &LaneReport) -> String {
-    format!("{:?} {:?} {:?}", lane.selection, lane.dropped, lane.trace)
+    let LaneReport { selection, dropped, trace, scans, complete } = lane;
+    format!("{selection:?} {dropped:?} {trace:?} {scans} {complete}")
 }
 
 #[test]
@@ -93,4 +119,78 @@ fn a_column_is_checked_once_for_each_problem_and_policy() {
     let (got, scans) =
         checked(vec![os_plus(&shared, Missing::Mean), os_plus(&shared, Missing::Zero)]);
     assert_eq!(got, 2 * scans, "two policies");
+}
+
+/// Columns of every storage and of many scales.
+fn mixed(data: &Data) -> Generated {
+    let n = data.n;
+    let column = |(j, x): (usize, &Vec<f64>)| {
+        let far = [0.0, 1e8, -3e4][j % 3];
+        match j % 8 {
+            0 => ColumnData::f32(x.iter().map(|x| *x as f32).collect()),
+            1 => {
+                let index: Vec<u32> =
+                    (0..n as u32).filter(|i| (*i as usize + j).is_multiple_of(6)).collect();
+                let value = Numbers::F64(index.iter().map(|i| x[*i as usize]).collect());
+                ColumnData::Sparse { rows: n, index, value }
+            }
+            // One row has another value: in half of the lanes it is constant.
+            2 => ColumnData::dense((0..n).map(|i| far + f64::from(u8::from(i == j % n))).collect()),
+            3 => ColumnData::Whole(Whole::I8(x.iter().map(|x| (20.0 * x) as i8).collect())),
+            4 => ColumnData::dense(
+                x.iter()
+                    .enumerate()
+                    .map(|(i, x)| if i % 37 == j % 37 { f64::NAN } else { *x })
+                    .collect(),
+            ),
+            5 => ColumnData::dense(x.iter().map(|x| 1e-9 * x).collect()),
+            _ => ColumnData::dense(x.iter().map(|x| x + far).collect()),
+        }
+    };
+    Generated::columns(n, data.columns.iter().enumerate().map(column).collect())
+}
+
+/// Both halves of the rows in some order; the last of an odd number is in neither.
+fn halves(data: &Data, pair: usize) -> [Arc<Problem>; 2] {
+    let mut rows: Vec<u32> = (0..data.n as u32).collect();
+    rows.sort_by_key(|row| (*row as usize * (2 * pair + 31)) % 127);
+    [0, 1].map(|side| {
+        let mut half: Vec<u32> = rows.chunks_exact(2).map(|two| two[side]).collect();
+        half.sort_unstable();
+        let y = half.iter().map(|row| data.y[*row as usize]).collect();
+        let mut problem = Problem::regression(y);
+        problem.rows = RowMap::new(data.n, half).unwrap();
+        Arc::new(problem)
+    })
+}
+
+#[test]
+fn brief_lanes_that_look_at_columns_together_select_what_each_selects_alone() {
+    let data = Data::normal(121, 400, 5);
+    let all: Vec<Arc<Problem>> = (0..4).flat_map(|pair| halves(&data, pair)).collect();
+    for (reserve, intercept, blocks) in
+        [(0, true, 128), (6, true, 7), (0, false, 33), (3, false, 1)]
+    {
+        let lane = |problem: &Arc<Problem>, brief| {
+            let spec = MethodSpec::k(6).set("reserve", reserve as u64).set("intercept", intercept);
+            let method = registry::find("os-plus").unwrap();
+            let selector = registry::make(method, &spec, problem, Budget::unlimited()).unwrap();
+            let mut lane = Lane::new(Arc::clone(problem), selector);
+            lane.policy = CheckPolicy { missing: Missing::Mean, ..CheckPolicy::default() };
+            lane.brief = brief;
+            lane
+        };
+        let run = |lanes: Vec<Lane>| {
+            let options = RunOptions { scans: 2, ..width(blocks) };
+            Driver::new(&mut mixed(&data), lanes, options).unwrap().run(&mut Quiet).unwrap()
+        };
+        let together = run(all.iter().map(|problem| lane(problem, true)).collect());
+        assert_eq!(together.checked, 800, "one look at a column for all lanes");
+        for (problem, got) in all.iter().zip(&together.lanes) {
+            let alone = run(vec![lane(problem, false)]);
+            assert_eq!(alone.lanes[0].selection.selected.len(), 6);
+            let (got, want) = (&got.selection, &alone.lanes[0].selection);
+            assert_eq!(format!("{got:?}"), format!("{want:?}"), "{reserve} {intercept} {blocks}");
+        }
+    }
 }

@@ -244,6 +244,10 @@ fn specs(method: &MethodInfo, k: usize) -> Vec<MethodSpec> {
             .to_vec(),
         // A level at which every feature is a candidate.
         "fcbf" => [spec, MethodSpec::default()].map(|spec| spec.set("alpha", 0.999_999)).to_vec(),
+        // Small sets: with many members the number of larger ones is a matter of hours.
+        "mmpc" | "mmmb" => [MethodSpec::k(10), MethodSpec::default().set("alpha", 1e-6)]
+            .map(|spec| spec.set("max-condition", 1))
+            .to_vec(),
         "annealed-ridge" => vec![
             spec.clone(),
             spec.clone().set("active", 100),

@@ -119,6 +119,7 @@ fn outside(features: &[(FeatureId, String)]) -> Selection {
         p_value: None,
         tested: None,
         mean: f64::NAN,
+        deviation: None,
         missing: None,
     };
     let selected = features.iter().enumerate().map(feature).collect();

@@ -71,6 +71,7 @@ fn selected((order, feature): (usize, &Feature)) -> Selected {
         p_value: None,
         tested: None,
         mean: f64::from_bits(feature.mean),
+        deviation: None,
         missing: None,
     }
 }

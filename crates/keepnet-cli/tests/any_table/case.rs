@@ -66,6 +66,7 @@ impl Case {
         if measure {
             let names: &[&str] = match method.name {
                 "osfs" | "fast-osfs" => &["fisher-z", "g2"],
+                "iamb" | "inter-iamb" | "fast-iamb" | "mmpc" | "mmmb" => &["fisher-z", "g2"],
                 "ossfs-dd" | "sfs-fi" => &["fisher-z", "mi"],
                 // Numbers as a target come with fisher-z alone, and the few tables need some.
                 "fcbf" => &["fisher-z", "fisher-z", "fisher-z", "su", "mi"],
@@ -235,7 +236,7 @@ fn pinned(random: &mut Random, method: &MethodInfo, table: &Table) -> Option<Str
 fn classes(random: &mut Random, method: &MethodInfo, discrete: bool) -> usize {
     match method.name {
         "ofs" | "sofs" => 2,
-        "ogfs" | "l1-hinge" => random.between(2, 4),
+        "ogfs" | "l1-hinge" | "gdm" => random.between(2, 4),
         "fcbf" if !discrete => *random.pick(&[0, 0, 0, 0, 2]),
         "annealed-ridge" | "ols" | "olsth" | "ofsa" => *random.pick(&[0, 0, 2, 3]),
         _ if discrete => random.between(2, 4),

@@ -40,11 +40,18 @@ pub fn features(table: &Table, text: Text) -> Vec<(String, Vec<f64>)> {
         (true, Text::Skip) => Vec::new(),
         (true, Text::Codes) => vec![(c.name.clone(), codes(c))],
         (true, Text::OneHot) => {
-            let count = |level: usize| c.values.iter().filter(|v| **v == level as f64).count();
-            let most = (0..c.levels.len()).map(count).max().unwrap_or(0);
-            // The first of the most frequent levels is the reference.
-            let reference = (0..c.levels.len()).find(|level| count(*level) == most);
-            let there = |level: usize| count(level) > 0 && Some(level) != reference;
+            let rows =
+                |level: usize| (0..table.rows()).filter(move |row| c.values[*row] == level as f64);
+            let weight = |level: usize| -> f64 {
+                let known = rows(level).filter(|row| !table.target.values[*row].is_nan());
+                known.map(|row| table.weight.as_ref().map_or(1.0, |w| w[row])).sum()
+            };
+            // The first of the levels with the most weight in the rows that count is the
+            // reference; sums in another order may differ in their last digits.
+            let most = (0..c.levels.len()).map(weight).fold(0.0, f64::max) * (1.0 - 1e-9);
+            let there = |level: &usize| rows(*level).next().is_some();
+            let reference = (0..c.levels.len()).filter(there).find(|level| weight(*level) >= most);
+            let there = |level: usize| there(&level) && Some(level) != reference;
             let is = |level: usize, v: &f64| match v.is_nan() {
                 true => f64::NAN,
                 false => f64::from(u8::from(*v == level as f64)),

@@ -31,6 +31,11 @@ pub(crate) trait Schema {
         Vec::new()
     }
 
+    /// What the user should know of the file.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
     /// The variant that a column is, where it is one.
     fn variant(&self, at: usize) -> Option<Variant> {
         let _ = at;

@@ -24,6 +24,8 @@ pub struct Dataset {
     pub(crate) options: OpenOptions,
     // Rows of the first file whose key is missing or not in every other file.
     pub(crate) unmatched: Vec<bool>,
+    // What the user should know of the files.
+    pub(crate) notes: Vec<String>,
     // Covariates of side files, which no feature may be called like.
     pub(crate) side_covariates: Vec<String>,
     // The weight of each row, 0 of one that is left out, once they are known.
@@ -36,17 +38,18 @@ pub struct Dataset {
 /// side, by position or by [`OpenOptions::key`]; anything else is an error that names both.
 pub fn open(inputs: &[String], options: &OpenOptions) -> Result<Dataset> {
     let place = Place::new(options);
-    let (mut files, mut tables) = (Vec::new(), Vec::new());
+    let (mut files, mut tables, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for InputFile { path, format } in resolve(inputs, options)? {
         place.go_on()?;
         let table = format.open_table(&path, &place)?;
         rows_fit(table.rows(), &place, !options.key.is_empty()).map_err(|e| e.at(&path))?;
+        notes.extend(table.note());
         tables.push(table);
         files.push(path);
     }
     let (table, unmatched) = join(tables, &files, options)?;
     let (options, side_covariates, weight) = (options.clone(), Vec::new(), None);
-    Ok(Dataset { table, files, options, unmatched, side_covariates, weight })
+    Ok(Dataset { table, files, options, unmatched, notes, side_covariates, weight })
 }
 
 /// Bytes of a row beside the features: its target, weight and place.

@@ -9,11 +9,13 @@ use crate::input::schema::ColumnKind;
 use crate::input::series::SeriesValues;
 use crate::input::target::{Asked, Found, Location, ProblemSpec};
 use crate::input::task::{Distinct, Seen, TaskReason, decide};
-use crate::{Dataset, OpenOptions, Series};
+use crate::{Categorical, Dataset, OpenOptions, Series};
 
 /// A problem and how its rows came together.
 #[derive(Clone, Debug)]
 pub struct Joined {
+    /// The target's name.
+    pub target: String,
     /// What is asked of the rows.
     pub problem: Problem,
     /// Columns of the input that are no features: target, weights, offset, covariates and keys.
@@ -40,62 +42,48 @@ pub fn build_problem(
     spec: &ProblemSpec,
     options: &OpenOptions,
 ) -> Result<Joined> {
-    let input = dataset.rows();
+    let mut joined = build_problems(dataset, spec, options)?;
+    match joined.len() {
+        1 => Ok(joined.remove(0)),
+        several => {
+            let got = format!("{several} columns");
+            Err(Error::param("target", got, "one target: several go with `select` only"))
+        }
+    }
+}
+
+/// The same for every target of one read: each has rows, a task and notes of its own, as if it
+/// were the only one, except that no target is a feature of another.
+pub fn build_problems(
+    dataset: &mut Dataset,
+    spec: &ProblemSpec,
+    options: &OpenOptions,
+) -> Result<Vec<Joined>> {
     let asked = Asked::find(&*dataset.table, &dataset.files, spec, options)?;
     let keys = input_keys(dataset, &asked.key(&spec.key))?;
     let joining = Joining::new(dataset, &asked, &keys)?;
-    let y = joining.series(&asked.target)?;
-    let matched = |row: &usize| !joining.unmatched[*row];
-    let has_target = |row: &usize| !y.is_missing(*row);
-    let take: Vec<u32> =
-        (0..input).filter(|r| matched(r) && has_target(r)).map(|row| row as u32).collect();
-    let masked_target = (0..input).filter(|r| matched(r) && !has_target(r)).count();
-    let unmatched = joining.unmatched.iter().filter(|u| **u).count();
-    if take.is_empty() {
-        return Err(Error::Data(format!(
-            "no row can be used: {unmatched} of {input} rows have no match by key and \
-             {masked_target} have no target"
-        )));
+    let several = !asked.more.is_empty();
+    let named = |found: &Found, error: Error| match several {
+        true => error.at(format!("target {:?}", found.name)),
+        false => error,
+    };
+    let one = |found: &Found| joining.join(found, spec).map_err(|error| named(found, error));
+    let joined: Vec<Joined> = asked.targets().map(one).collect::<Result<_>>()?;
+    let Joined { problem: first, .. } = &joined[0];
+    let same =
+        |other: &Joined| other.problem.rows == first.rows && other.problem.weight == first.weight;
+    if options.categorical == Categorical::OneHot && !joined.iter().all(same) {
+        return Err(Error::Unsupported(
+            "the reference level of a category goes by the rows of a target, and these targets \
+             have different rows; select for each target in a run of its own, or choose \
+             --categorical codes or skip"
+                .into(),
+        ));
     }
-    let rows = RowMap::new(input, take)?;
-    let used = rows.used();
-    let (task, task_reason) = decide(spec.task, spec.loss, || Ok(seen(&asked.target, &y, &rows)))?;
-    let mut problem = Problem::new(target(&asked.target, &y, &rows, task)?);
-    let numbers = |found: &Found| numbers(found, &joining.series(found)?, &rows);
-    problem.weight = asked.weight.as_ref().map(numbers).transpose()?;
-    problem.offset = asked.offset.as_ref().map(numbers).transpose()?;
-    for found in &asked.covariates {
-        problem.covariates.push(Covariate { name: found.name.clone(), values: numbers(found)? });
-    }
-    if spec.balanced {
-        if task == Task::Regression {
-            return Err(no_classes());
-        }
-        problem.balance()?;
-    }
-    problem.rows = rows;
-    let mut notes = joining.notes;
-    notes.extend(task_reason.warning());
-    if masked_target > 0 {
-        notes.push(format!("{masked_target} rows have no target and are left out"));
-    }
-    if unmatched > 0 {
-        notes.push(format!("{unmatched} rows have no match by key and are left out"));
-    }
-    dataset.weigh(&problem);
+    let first = first.clone();
     dataset.side_covariates = asked.side_covariates().map(String::from).collect();
-    let columns = asked.taken().into_iter().map(|c| dataset.table.columns()[c].name.clone());
-    Ok(Joined {
-        problem,
-        not_features: columns.chain(spec.key.iter().cloned()).collect(),
-        matched_by: asked.matched_by(&spec.key),
-        input,
-        used,
-        masked_target,
-        unmatched,
-        task_reason,
-        notes,
-    })
+    dataset.weigh(&first);
+    Ok(joined)
 }
 
 /// The error for balanced classes where there are none.
@@ -119,16 +107,11 @@ struct Joining<'a> {
     asked: &'a Asked,
     // For each side file its row for each row of the table, where rows are matched by key.
     takes: Vec<Option<Vec<u32>>>,
-    /// Rows without a match.
-    unmatched: Vec<bool>,
-    notes: Vec<String>,
 }
 
 impl<'a> Joining<'a> {
     fn new(dataset: &'a Dataset, asked: &'a Asked, keys: &[Option<String>]) -> Result<Self> {
-        let mut unmatched = dataset.unmatched.clone();
-        unmatched.resize(dataset.rows(), false);
-        let (mut takes, mut notes) = (Vec::new(), Vec::new());
+        let mut takes = Vec::new();
         for side in &asked.sides {
             side.check_rows(dataset.rows())?;
             if !side.keyed() {
@@ -139,11 +122,80 @@ impl<'a> Joining<'a> {
             let take: Vec<u32> = take
                 .map(|row| Ok(row?.map_or(u32::MAX, |row| row as u32)))
                 .collect::<Result<_>>()?;
-            unmatched.iter_mut().zip(&take).for_each(|(u, row)| *u |= *row == u32::MAX);
-            notes.extend(side.note(take.iter().filter(|row| **row != u32::MAX).count()));
             takes.push(Some(take));
         }
-        Ok(Self { dataset, asked, takes, unmatched, notes })
+        Ok(Self { dataset, asked, takes })
+    }
+
+    /// Rows without a match in the files that a target needs, and what there is to say of these.
+    fn unmatched(&self, found: &Found) -> (Vec<bool>, Vec<String>) {
+        let Dataset { unmatched, notes, .. } = self.dataset;
+        let (mut unmatched, mut notes) = (unmatched.clone(), notes.clone());
+        unmatched.resize(self.dataset.rows(), false);
+        for file in self.asked.sides_of(found) {
+            let Some(take) = &self.takes[file] else { continue };
+            unmatched.iter_mut().zip(take).for_each(|(u, row)| *u |= *row == u32::MAX);
+            let matched = take.iter().filter(|row| **row != u32::MAX).count();
+            notes.extend(self.asked.sides[file].note(matched));
+        }
+        (unmatched, notes)
+    }
+
+    /// The problem of one target.
+    fn join(&self, found: &Found, spec: &ProblemSpec) -> Result<Joined> {
+        let (asked, input) = (self.asked, self.dataset.rows());
+        let y = self.series(found)?;
+        let (no_match, mut notes) = self.unmatched(found);
+        let matched = |row: &usize| !no_match[*row];
+        let has_target = |row: &usize| !y.is_missing(*row);
+        let take: Vec<u32> =
+            (0..input).filter(|r| matched(r) && has_target(r)).map(|row| row as u32).collect();
+        let masked_target = (0..input).filter(|r| matched(r) && !has_target(r)).count();
+        let unmatched = no_match.iter().filter(|u| **u).count();
+        if take.is_empty() {
+            return Err(Error::Data(format!(
+                "no row can be used: {unmatched} of {input} rows have no match by key and \
+                 {masked_target} have no target"
+            )));
+        }
+        let rows = RowMap::new(input, take)?;
+        let used = rows.used();
+        let (task, task_reason) = decide(spec.task, spec.loss, || Ok(seen(found, &y, &rows)))?;
+        let mut problem = Problem::new(target(found, &y, &rows, task)?);
+        let numbers = |found: &Found| numbers(found, &self.series(found)?, &rows);
+        problem.weight = asked.weight.as_ref().map(numbers).transpose()?;
+        problem.offset = asked.offset.as_ref().map(numbers).transpose()?;
+        for one in &asked.covariates {
+            problem.covariates.push(Covariate { name: one.name.clone(), values: numbers(one)? });
+        }
+        if spec.balanced {
+            if task == Task::Regression {
+                return Err(no_classes());
+            }
+            problem.balance()?;
+        }
+        problem.rows = rows;
+        notes.extend(task_reason.warning());
+        if masked_target > 0 {
+            notes.push(format!("{masked_target} rows have no target and are left out"));
+        }
+        if unmatched > 0 {
+            notes.push(format!("{unmatched} rows have no match by key and are left out"));
+        }
+        let table = &self.dataset.table;
+        let columns = asked.taken().into_iter().map(|c| table.columns()[c].name.clone());
+        Ok(Joined {
+            target: found.name.clone(),
+            problem,
+            not_features: columns.chain(spec.key.iter().cloned()).collect(),
+            matched_by: asked.matched_by(&spec.key),
+            input,
+            used,
+            masked_target,
+            unmatched,
+            task_reason,
+            notes,
+        })
     }
 
     /// A column in the order of the table's rows.

@@ -71,6 +71,12 @@ pub fn open_rows(
     let files = RowFiles::open(resolve(inputs, options)?, options)?;
     let schema = files.schema();
     let asked = Asked::find(schema, &files.paths, spec, options)?;
+    if !asked.more.is_empty() {
+        let got = format!("{} columns", asked.targets().count());
+        let want = "one target with a method on rows: run it once for each, or choose a method on \
+                    features";
+        return Err(Error::param("target", got, want));
+    }
     let (columns, labels, taken) = (files.columns(), schema.labels(), asked.taken());
     let taken = |at: usize| labels.contains(&at) || taken.contains(&at);
     let mut features = choose(columns, &files.paths, options, taken, Way::Rows)?;

@@ -73,6 +73,11 @@ impl SideFile {
         names.filter(|name| !key.contains(name) && !id(name)).collect()
     }
 
+    /// Whether it has a column of that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.file.as_ref().is_some_and(|file| file.has(name))
+    }
+
     /// Its label, or the one column that it has beside the key.
     pub(crate) fn only_column(&self, key: &[String]) -> Result<String> {
         if let Some(file) = &self.file

@@ -16,6 +16,7 @@ use crate::input::chromosomes::Chromosomes;
 use crate::input::dataset::Dataset;
 use crate::input::features::{check_covariates, choose, no_feature};
 use crate::input::schema::{ColumnKind, Way};
+use crate::input::series::SeriesValues;
 
 /// One feature: a column of numbers, a coded column of text, or one of its levels.
 #[derive(Clone, Copy)]
@@ -112,6 +113,27 @@ impl TableSource {
     pub fn variant(&self, id: FeatureId) -> Option<Variant> {
         let at = self.shared.items.binary_search_by_key(&id.base(), Item::id).ok()?;
         self.shared.table.variant(self.shared.items[at].column as usize)
+    }
+
+    /// FID, IID and sex (1, 2, or 0 where it is not known) of the people of an input of genotypes.
+    pub fn people(&self) -> Result<Vec<(String, String, u8)>> {
+        let table = &self.shared.table;
+        let column = |name: &str| {
+            let at = table.columns().iter().position(|column| column.name == name);
+            let at = at.ok_or_else(|| Error::Data(format!("the input has no column {name:?}")))?;
+            table.series(at)
+        };
+        let text = |name: &str| match column(name)? {
+            SeriesValues::Text(ids) => Ok(ids.into_iter().map(Option::unwrap_or_default)),
+            SeriesValues::Numbers { .. } => Err(Error::Data(format!("{name} is no text"))),
+        };
+        let sex = match column("SEX")? {
+            SeriesValues::Numbers { values, .. } => values,
+            SeriesValues::Text(_) => return Err(Error::Data("SEX is text".into())),
+        };
+        // Unknown is NaN, which becomes 0.
+        let people = text("FID")?.zip(text("IID")?).zip(sex);
+        Ok(people.map(|((fid, iid), sex)| (fid, iid, sex as u8)).collect())
     }
 
     fn category(&mut self, item: Item) -> Result<RawColumn> {

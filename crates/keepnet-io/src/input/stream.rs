@@ -45,8 +45,8 @@ pub fn open_features(
     let stream = FeatureStream::open(&file.path, options).map_err(|e| e.at(path))?;
     let (table, options) = (Arc::new(NoColumns(stream.rows())), options.clone());
     let (files, unmatched, side_covariates) = (vec![file.path.clone()], Vec::new(), Vec::new());
-    let weight = None;
-    Ok(Some((Dataset { table, files, options, unmatched, side_covariates, weight }, stream)))
+    let (weight, notes) = (None, Vec::new());
+    Ok(Some((Dataset { table, files, options, unmatched, notes, side_covariates, weight }, stream)))
 }
 
 /// A table of so many rows and no columns.
@@ -107,6 +107,14 @@ impl InputSource {
         match self {
             Self::Table(table) => table.variant(id),
             Self::Stream(_) => None,
+        }
+    }
+
+    /// FID, IID and sex of the people of an input of genotypes.
+    pub fn people(&self) -> Result<Vec<(String, String, u8)>> {
+        match self {
+            Self::Table(table) => table.people(),
+            Self::Stream(_) => Ok(Vec::new()),
         }
     }
 

@@ -3,8 +3,8 @@
 //! Each is a column of the input or of a side file ([`Location`]); the label of svm text is a
 //! column of the input. [`Asked`] holds what was found, and the side files.
 //!
-//! Several targets in one read (`FILE:Y1,Y2`) go here: [`Asked::target`] becomes a list that is
-//! found as covariates are, and each makes a problem of its own on the same source.
+//! Several targets of one read (`FILE:Y1,Y2`, `FILE:*`, `Y1,Y2`) are found as covariates are; each
+//! makes a problem of its own on the same source (`problem`).
 
 use keepnet::{Error, LossKind, Result, Task};
 
@@ -17,18 +17,29 @@ use crate::input::resolve::split;
 use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::input::side_file::SideFile;
 
+/// Where the target is, as the user writes it: a column of the input, a file, `FILE:COLUMN`, or
+/// several targets as `COL,COL`, `FILE:COL,COL` and `FILE:*`. Empty is the label of the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TargetSpec(pub Vec<String>);
+
+impl<T: Into<String>> From<T> for TargetSpec {
+    fn from(text: T) -> Self {
+        Self(vec![text.into()])
+    }
+}
+
 /// What is asked of the rows, as the user writes it.
 #[derive(Clone, Debug, Default)]
 pub struct ProblemSpec {
-    /// A column of the input, a file, or `FILE:COLUMN`; empty for the label of a svm file.
-    pub target: String,
+    /// What to predict.
+    pub target: TargetSpec,
     /// Regression or classification; `None` decides by the loss and the target.
     pub task: Option<Task>,
     /// The loss, where one was chosen; it can decide the task.
     pub loss: Option<LossKind>,
-    /// Sample weights, written as the target is.
+    /// Sample weights: a column of the input, a file, or `FILE:COLUMN`.
     pub weight: Option<String>,
-    /// An offset of the prediction, written as the target is; for numbers only.
+    /// An offset of the prediction, written as the weights are; for numbers only.
     pub offset: Option<String>,
     /// `FILE`, `FILE:COL,COL`, or columns of the input: unpenalised, and no features.
     pub covar: Option<String>,
@@ -79,6 +90,8 @@ impl Found {
 /// What is asked of the rows, found.
 pub(crate) struct Asked {
     pub(crate) target: Found,
+    /// Further targets of the same read.
+    pub(crate) more: Vec<Found>,
     pub(crate) weight: Option<Found>,
     pub(crate) offset: Option<Found>,
     pub(crate) covariates: Vec<Found>,
@@ -98,7 +111,8 @@ impl Asked {
         let labels = input.labels();
         let mut finder =
             Finder { columns, labels, files, key: &spec.key, options, sides: Vec::new() };
-        let target = finder.target(&spec.target)?;
+        let mut more = finder.targets(&spec.target)?;
+        let target = more.remove(0);
         let mut number = |spec: &Option<String>, what: &'static str| {
             spec.as_ref().map(|spec| finder.number(spec, what)).transpose()
         };
@@ -110,7 +124,7 @@ impl Asked {
         };
         let mut sides = finder.sides;
         sides.iter_mut().for_each(SideFile::close);
-        Ok(Self { target, weight, offset, covariates, sides })
+        Ok(Self { target, more, weight, offset, covariates, sides })
     }
 
     /// The key of the input's rows: as asked, or the ids of people where a side file has them.
@@ -126,9 +140,27 @@ impl Asked {
         matched_by(&self.key(asked))
     }
 
-    fn all(&self) -> impl Iterator<Item = &Found> {
-        let more = self.weight.iter().chain(&self.offset).chain(&self.covariates);
-        std::iter::once(&self.target).chain(more)
+    /// The targets, at least one.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Found> {
+        std::iter::once(&self.target).chain(&self.more)
+    }
+
+    /// What belongs to every target.
+    fn common(&self) -> impl Iterator<Item = &Found> {
+        self.weight.iter().chain(&self.offset).chain(&self.covariates)
+    }
+
+    /// The places of the side files that a target needs.
+    pub(crate) fn sides_of(&self, target: &Found) -> Vec<usize> {
+        let file = |found: &Found| match found.at {
+            Location::Column(_) => None,
+            Location::SideFile { file, .. } => Some(file),
+        };
+        let mut files: Vec<usize> =
+            std::iter::once(target).chain(self.common()).filter_map(file).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
     }
 
     /// Columns of the input that are no features for what was asked.
@@ -137,7 +169,7 @@ impl Asked {
             Location::Column(c) => Some(c),
             Location::SideFile { .. } => None,
         };
-        self.all().filter_map(column).collect()
+        self.targets().chain(self.common()).filter_map(column).collect()
     }
 
     /// Covariates of side files, by name.
@@ -174,17 +206,89 @@ struct Finder<'a> {
     sides: Vec<SideFile>,
 }
 
+/// What every target is called in an error.
+const TARGET: &str = "the target";
+
+/// Names with commas between.
+fn list(text: &str) -> Vec<String> {
+    text.split(',').map(|name| name.trim().to_string()).collect()
+}
+
 impl Finder<'_> {
-    fn target(&mut self, spec: &str) -> Result<Found> {
-        let what = "the target";
-        match (spec.is_empty(), self.labels.first()) {
-            (true, Some(label)) => self.column(*label, what),
-            (true, None) => {
-                let got = format!("not given ({} has {})", self.files[0], self.some_columns());
-                Err(Error::param("target", got, "--target COLUMN, FILE or FILE:COLUMN"))
-            }
-            (false, _) => self.find(spec, what),
+    /// Every target, at least one; no two have the same name.
+    fn targets(&mut self, spec: &TargetSpec) -> Result<Vec<Found>> {
+        let mut found: Vec<Found> = Vec::new();
+        for text in &spec.0 {
+            found.extend(self.target(text)?);
         }
+        if found.is_empty() {
+            found = self.target("")?;
+        }
+        for (at, one) in found.iter().enumerate() {
+            if found[..at].iter().any(|other| other.name == one.name) {
+                let got = format!("{:?} twice", one.name);
+                return Err(Error::param("target", got, "targets of different names"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// What one text stands for: the label, a column, or several columns. A column that is called
+    /// as the text is, commas and all, comes before a list.
+    fn target(&mut self, spec: &str) -> Result<Vec<Found>> {
+        if spec.is_empty() {
+            return match self.labels.first() {
+                Some(label) => Ok(vec![self.column(*label, TARGET)?]),
+                None => {
+                    let got = format!("not given ({} has {})", self.files[0], self.some_columns());
+                    Err(Error::param("target", got, "--target COLUMN, FILE or FILE:COLUMN"))
+                }
+            };
+        }
+        let several = |names: &str| names == "*" || names.contains(',');
+        match split(spec) {
+            _ if self.position(spec).is_some() => {}
+            // A column of the input may have a name like a list of names.
+            Some((path, Some(names)))
+                if several(names) && self.is_input(path) && self.position(names).is_some() => {}
+            Some((path, Some(names))) if several(names) && self.is_input(path) => {
+                return self.own_targets(path, names);
+            }
+            Some((path, Some(names))) if several(names) => {
+                let file = self.side(path, TARGET)?;
+                if !self.sides[file].has(names) {
+                    let names = match names {
+                        "*" => self.sides[file].names(self.key),
+                        names => list(names),
+                    };
+                    if names.is_empty() {
+                        let what = "it has no column beside those that identify a row".into();
+                        return Err(Error::Data(what).at(path));
+                    }
+                    return names.iter().map(|n| self.side_column(file, n, TARGET)).collect();
+                }
+            }
+            None if spec.contains(',') => return self.own_targets(spec, spec),
+            _ => {}
+        }
+        Ok(vec![self.find(spec, TARGET)?])
+    }
+
+    /// Several columns of the input.
+    fn own_targets(&self, spec: &str, names: &str) -> Result<Vec<Found>> {
+        if names == "*" {
+            let got = format!("{spec}:*, every column of the input");
+            return Err(Error::param(
+                "target",
+                got,
+                "some of its columns, COL,COL: the others are features",
+            ));
+        }
+        let one = |name: &String| {
+            let at = self.position(name).ok_or_else(|| self.nothing(name).at(TARGET))?;
+            self.column(at, TARGET)
+        };
+        list(names).iter().map(one).collect()
     }
 
     /// The one column that `spec` stands for.
@@ -218,7 +322,6 @@ impl Finder<'_> {
     /// Every column of `FILE`, those of `FILE:COL,COL`, or columns of the input.
     fn covariates(&mut self, spec: &str) -> Result<Vec<Found>> {
         let what = "covariate";
-        let list = |text: &str| text.split(',').map(|c| c.trim().to_string()).collect::<Vec<_>>();
         let found: Vec<Found> = match split(spec) {
             Some((path, names)) if !self.is_input(path) => {
                 let file = self.side(path, "the covariate file")?;

@@ -19,6 +19,8 @@ const GROUP: usize = 1 << 16;
 /// One event.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
+    /// The target, where a run has several: then every event of it has one.
+    pub target: Option<&'a str>,
     /// The scan, from 1.
     pub scan: u32,
     /// The feature's place in the input.
@@ -49,6 +51,7 @@ struct Rows {
     writer: ArrowWriter<Output>,
     schema: Arc<Schema>,
     held: usize,
+    target: Option<StringBuilder>,
     scan: UInt32Builder,
     whole: [UInt64Builder; 2],
     text: [StringBuilder; 3],
@@ -56,8 +59,10 @@ struct Rows {
 }
 
 impl EventSink {
-    /// CSV with a header.
-    pub fn csv(mut out: Output) -> Result<Self> {
+    /// CSV with a header, of a run with `several` targets or one.
+    pub fn csv(mut out: Output, several: bool) -> Result<Self> {
+        let target = if several { "target," } else { "" };
+        out.write_all(target.as_bytes()).map_err(write_error)?;
         out.write_all(b"scan,index,name,event,reason,by,marginal,score\n").map_err(write_error)?;
         Ok(Self(Kind::Csv { out, line: Vec::new() }))
     }
@@ -68,10 +73,10 @@ impl EventSink {
         Ok(Self(Kind::Csv { out, line: Vec::new() }))
     }
 
-    /// Parquet, compressed with zstd.
-    pub fn parquet(out: Output) -> Result<Self> {
+    /// Parquet, compressed with zstd, of a run with `several` targets or one.
+    pub fn parquet(out: Output, several: bool) -> Result<Self> {
         let field = |name, kind| Field::new(name, kind, true);
-        let schema = Arc::new(Schema::new(vec![
+        let mut fields = vec![
             field("scan", DataType::UInt32),
             field("index", DataType::UInt64),
             field("name", DataType::Utf8),
@@ -80,7 +85,11 @@ impl EventSink {
             field("by", DataType::UInt64),
             field("marginal", DataType::Float64),
             field("score", DataType::Float64),
-        ]));
+        ];
+        if several {
+            fields.insert(0, field("target", DataType::Utf8));
+        }
+        let schema = Arc::new(Schema::new(fields));
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .build();
@@ -89,6 +98,7 @@ impl EventSink {
             writer: writer.map_err(super::parquet::failed)?,
             schema,
             held: 0,
+            target: several.then(StringBuilder::new),
             scan: UInt32Builder::new(),
             whole: Default::default(),
             text: Default::default(),
@@ -122,7 +132,11 @@ impl EventSink {
 }
 
 fn csv_line(line: &mut Vec<u8>, event: &Event<'_>) {
-    let Event { scan, index, name, event: word, reason, by, marginal, score } = *event;
+    let Event { target, scan, index, name, event: word, reason, by, marginal, score } = *event;
+    if let Some(target) = target {
+        super::text::quoted(line, target, b',');
+        line.push(b',');
+    }
     line.extend(format!("{scan},{index},").bytes());
     super::text::quoted(line, name, b',');
     line.extend(format!(",{word},{},", reason.unwrap_or("")).bytes());
@@ -136,6 +150,9 @@ fn csv_line(line: &mut Vec<u8>, event: &Event<'_>) {
 
 impl Rows {
     fn add(&mut self, event: &Event<'_>) -> Result<()> {
+        if let Some(target) = &mut self.target {
+            target.append_option(event.target);
+        }
         self.scan.append_value(event.scan);
         self.whole[0].append_value(event.index);
         self.whole[1].append_option(event.by);
@@ -156,7 +173,7 @@ impl Rows {
         let [index, by] = &mut self.whole;
         let [name, event, reason] = &mut self.text;
         let [marginal, score] = &mut self.number;
-        let columns: Vec<ArrayRef> = vec![
+        let mut columns: Vec<ArrayRef> = vec![
             Arc::new(self.scan.finish()),
             Arc::new(index.finish()),
             Arc::new(name.finish()),
@@ -166,6 +183,9 @@ impl Rows {
             Arc::new(marginal.finish()),
             Arc::new(score.finish()),
         ];
+        if let Some(target) = &mut self.target {
+            columns.insert(0, Arc::new(target.finish()));
+        }
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(|error| Error::Data(format!("cannot write events: {error}")))?;
         self.writer.write(&batch).map_err(super::parquet::failed)?;

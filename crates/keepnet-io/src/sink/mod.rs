@@ -116,7 +116,7 @@ pub fn write(format: Format, out: Output, table: &mut dyn Columns, memory: u64) 
 }
 
 /// Appends a number in the shortest form that reads back as the same f64.
-pub(crate) fn push_number(out: &mut Vec<u8>, value: f64) {
+pub fn push_number(out: &mut Vec<u8>, value: f64) {
     use std::io::Write as _;
     if value.fract() == 0.0 && value.abs() < 1e15 {
         write!(out, "{value}").expect("memory takes every write");

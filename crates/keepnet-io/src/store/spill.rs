@@ -2,7 +2,6 @@
 //! with the process. All files of an input share both.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +10,7 @@ use keepnet::{Error, Result};
 
 use crate::input::options::{Check, MAX_LINE};
 use crate::memory::{self, Charge, Meter};
-use crate::{OpenOptions, Reading};
+use crate::{OpenOptions, Reading, platform};
 
 /// What a column takes beside its values: its name, its kind, its place in lists.
 const COLUMN: u64 = 160;
@@ -141,13 +140,13 @@ impl Spill {
 
     /// Fills `bytes` from `start` on.
     pub(crate) fn read(&self, start: u64, bytes: &mut [u8]) -> Result<()> {
-        let read = self.file.read_exact_at(bytes, self.base + start);
+        let read = platform::read_exact_at(&self.file, bytes, self.base + start);
         read.map_err(|e| failed(&self.directory, e))
     }
 
     /// Overwrites bytes from `start` on.
     pub(crate) fn write(&self, start: u64, bytes: &[u8]) -> Result<()> {
-        let written = self.file.write_all_at(bytes, self.base + start);
+        let written = platform::write_all_at(&self.file, bytes, self.base + start);
         written.map_err(|e| failed(&self.directory, e))
     }
 

@@ -2,7 +2,8 @@
 //!
 //! An [`Arrangement`] says which lanes a run has, each with its own rows, target and size; one
 //! read feeds them all, and the arrangement makes one result of their reports. A run of one
-//! selection is an arrangement of one lane. Several targets are an arrangement each, side by side.
+//! selection is an arrangement of one lane. Several targets are an arrangement each, side by side
+//! (`crate::targets`).
 //!
 //! ```text
 //! Request, Problem --arrange--> Arrangement --asks--> Made (lanes, memory) --run--> LaneReports
@@ -108,6 +109,11 @@ pub trait Arrangement: Send {
         Ok(())
     }
 
+    /// Whether nobody asks what became of features that a lane tested and did not select.
+    fn brief(&self) -> bool {
+        false
+    }
+
     /// What the lanes are for, for `--dry-run`; `None` of a single one.
     fn purpose(&self) -> Option<String> {
         None
@@ -149,7 +155,11 @@ pub fn conclude(
     let mut unseen = Unseen::new(source, request)?;
     let mut concluded = Vec::with_capacity(arrangements.len());
     for arrangement in arrangements {
-        let lanes = reports.by_ref().take(arrangement.asks().len()).collect();
+        let mut lanes: Vec<LaneReport> = reports.by_ref().take(arrangement.asks().len()).collect();
+        // The result stands when its last lane does.
+        let scans = lanes.iter().map(|lane| lane.scans).max().unwrap_or(0);
+        let complete = lanes.iter().all(|lane| lane.complete);
+        lanes.iter_mut().for_each(|lane| (lane.scans, lane.complete) = (scans, complete));
         concluded.push(arrangement.conclude(Ended { lanes, features_seen }, &mut unseen)?);
     }
     Ok(concluded)

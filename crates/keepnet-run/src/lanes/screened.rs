@@ -121,6 +121,7 @@ impl Arrangement for Screened {
         (selection.score_kind, selection.p_value_kind) = ("knockoff w", None);
         (selection.intercept, selection.loss, selection.objective) = (Vec::new(), None, None);
         selection.sort();
+        unseen.restate(&self.all, selection)?;
         if let Some(kind) = loss {
             unseen.refit(&self.whole.problem, &self.all, kind, selection)?;
         }

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use keepnet::data::generator;
+use keepnet::run::Dropped;
 use keepnet::selection::{Selected, Selection};
 use keepnet::{Error, FeatureId, Problem, Result, Target};
 use keepnet_eval::trust::bounds::bounds;
@@ -89,6 +90,10 @@ impl Arrangement for Halves {
         &self.asks
     }
 
+    fn brief(&self) -> bool {
+        true
+    }
+
     fn purpose(&self) -> Option<String> {
         let Pairs { count, share } = self.pairs;
         let rows = self.asks[0].problem.n();
@@ -109,7 +114,12 @@ impl Arrangement for Halves {
                 seen.0 += 1;
             }
         }
-        let tested = ended.features_seen.max(1) as f64;
+        // A feature that is constant on a half, or left out there, is not tested by it.
+        let out = ended.lanes.iter().map(|lane| {
+            let Dropped { constant, missing, maf, .. } = lane.dropped;
+            (constant + missing + maf + lane.selection.pinned.len() as u64) as f64
+        });
+        let tested = (ended.features_seen as f64 - out.sum::<f64>() / lanes).max(1.0);
         let mean_size = total as f64 / lanes;
         let Pairs { count: pairs, share } = self.pairs;
         let expected_false = bounds(mean_size, tested, share, pairs);
@@ -134,6 +144,7 @@ impl Arrangement for Halves {
         (selection.score_kind, selection.p_value_kind) = ("selection frequency", None);
         selection.sort();
         selection.selected.iter_mut().enumerate().for_each(|(at, feature)| feature.order = at);
+        unseen.restate(&self.all, &mut selection)?;
         if let Some(kind) = loss {
             unseen.refit(&self.whole.problem, &self.all, kind, &mut selection)?;
         }
@@ -146,7 +157,7 @@ impl Arrangement for Halves {
         found.stability = Some(Stability { pairs, share, mean_size, expected_false });
         lane.selection = selection;
         // What became of the rest differs from half to half.
-        lane.dropped = keepnet::run::Dropped::default();
+        lane.dropped = Dropped::default();
         lane.trace.clear();
         let (problem, k) = (Arc::clone(&self.all), unseen.spec().k);
         Ok(Concluded { lane, problem, k, found })

@@ -100,6 +100,22 @@ impl<'a> Unseen<'a> {
         features.iter().map(one).collect()
     }
 
+    /// Gives selected and pinned features their mean and missing values over all rows, where a lane
+    /// knew those of its own rows only.
+    pub fn restate(&mut self, whole: &Problem, selection: &mut Selection) -> Result<()> {
+        let Selection { selected, pinned, .. } = selection;
+        let wanted = selected.iter().chain(&*pinned).map(|feature| feature.id).collect();
+        let missing = self.missing;
+        self.read(whole, &wanted, |columns| {
+            for feature in selected.iter_mut().chain(&mut *pinned) {
+                if let Some((mean, holes)) = columns.stated(feature.id, missing, whole) {
+                    (feature.mean, feature.missing) = (mean, feature.missing.map(|_| holes));
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Fits the model of a loss on the selected and pinned features, on the rows of `problem`, and
     /// puts coefficients, intercept and loss into the selection.
     pub fn refit(

@@ -9,9 +9,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use keepnet::{Error, Result};
+use keepnet_io::platform::{Identity, identity};
 use tempfile::TempPath;
 
-use super::inputs::identity;
 use super::leftover;
 use super::phase::{self, Phase};
 
@@ -157,7 +157,7 @@ pub fn probe<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<()> {
     for path in paths {
         let place = resolved(path);
         let file = identity(&place);
-        let same = |(other, linked): &(PathBuf, Option<(u64, u64)>)| {
+        let same = |(other, linked): &(PathBuf, Option<Identity>)| {
             *other == place || (file.is_some() && *linked == file)
         };
         if seen.iter().any(same) {

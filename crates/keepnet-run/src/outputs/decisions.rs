@@ -13,62 +13,74 @@ use super::atomic::Pending;
 pub struct Decisions {
     pending: Pending,
     sink: EventSink,
+    // The lanes whose decisions are written, each with its target where there are several; other
+    // lanes only serve to judge these.
+    lanes: Vec<(usize, Option<String>)>,
 }
 
-/// Names of what is held, for the events of those that are driven out.
+/// Names of what each lane holds, for the events of those that are driven out.
 #[derive(Default)]
-pub struct Held(HashMap<FeatureId, String>);
+pub struct Held(Vec<HashMap<FeatureId, String>>);
 
 impl Held {
-    /// With what is held from before.
+    /// With what the first lane holds from before.
     #[must_use]
     pub fn new(names: HashMap<FeatureId, String>) -> Self {
-        Self(names)
+        Self(vec![names])
     }
 
-    /// The names.
+    /// The names of the first lane.
     #[must_use]
-    pub fn names(&self) -> &HashMap<FeatureId, String> {
-        &self.0
+    pub fn names(&self) -> HashMap<FeatureId, String> {
+        self.0.first().cloned().unwrap_or_default()
     }
 
     /// Takes in a decision; the features that it drove out, with their names.
     pub fn take(&mut self, decision: &Decision<'_>) -> Vec<(FeatureId, String)> {
+        if self.0.len() <= decision.lane {
+            self.0.resize_with(decision.lane + 1, HashMap::new);
+        }
+        let held = &mut self.0[decision.lane];
         if matches!(decision.outcome.verdict, Verdict::Kept | Verdict::Reserved) {
-            self.0.insert(decision.id, decision.name.text().into_owned());
+            held.insert(decision.id, decision.name.text().into_owned());
         }
         let evicted = decision.outcome.evicted.iter();
-        evicted.map(|id| (*id, self.0.remove(id).unwrap_or_default())).collect()
+        evicted.map(|id| (*id, held.remove(id).unwrap_or_default())).collect()
     }
 }
 
 impl Decisions {
-    /// Starts a file, CSV or Parquet by its extension.
-    pub fn new(path: &Path) -> Result<Self> {
+    /// Starts a file, CSV or Parquet by its extension, of the decisions of these lanes.
+    pub fn new(path: &Path, lanes: Vec<(usize, Option<String>)>) -> Result<Self> {
         let pending = Pending::new(path)?;
         let out = Box::new(pending.writer()?);
         let parquet = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet"));
-        let sink = if parquet { EventSink::parquet(out) } else { EventSink::csv(out) };
-        Ok(Self { sink: sink.map_err(|e| pending.failed(e))?, pending })
+        let several = lanes.iter().any(|(_, target)| target.is_some());
+        let sink = match parquet {
+            true => EventSink::parquet(out, several),
+            false => EventSink::csv(out, several),
+        };
+        Ok(Self { sink: sink.map_err(|e| pending.failed(e))?, pending, lanes })
     }
 
     /// Starts a file with the events of `earlier`, another such file; CSV.
     pub fn going_on(path: &Path, earlier: &[u8]) -> Result<Self> {
         let pending = Pending::new(path)?;
         let sink = EventSink::csv_after(Box::new(pending.writer()?), earlier);
-        Ok(Self { sink: sink.map_err(|e| pending.failed(e))?, pending })
+        let lanes = vec![(0, None)];
+        Ok(Self { sink: sink.map_err(|e| pending.failed(e))?, pending, lanes })
     }
 
     /// Adds what became of one feature and of those that it drove out.
-    /// Lanes beside the first only serve to judge it.
     pub fn record(
         &mut self,
         decision: &Decision<'_>,
         evicted: &[(FeatureId, String)],
     ) -> Result<()> {
-        if decision.lane > 0 {
+        let Some((_, target)) = self.lanes.iter().find(|(lane, _)| *lane == decision.lane) else {
             return Ok(());
-        }
+        };
+        let target = target.as_deref();
         let outcome = decision.outcome;
         let (event, reason, by) = match outcome.verdict {
             Verdict::Kept => ("kept", None, None),
@@ -85,10 +97,11 @@ impl Decisions {
         let scan = decision.scan + 1;
         let (marginal, score) = (outcome.marginal, outcome.score);
         let (index, name) = (decision.id.index, &*decision.name.text());
-        let row = Event { scan, index, name, event, reason, by, marginal, score };
+        let row = Event { target, scan, index, name, event, reason, by, marginal, score };
         self.sink.write(&row).map_err(|error| self.pending.failed(error))?;
         for (gone, name) in evicted {
             let row = Event {
+                target,
                 scan,
                 index: gone.index,
                 name,

@@ -1,9 +1,9 @@
 //! The files that a call reads, so that no output takes the place of one of them.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use keepnet::{Error, Result};
+use keepnet_io::platform::identity;
 
 use crate::request::text::Names;
 
@@ -62,16 +62,11 @@ impl Inputs {
     }
 }
 
-/// What a regular file is, whatever its path: its file system and number there.
-pub fn identity(path: &Path) -> Option<(u64, u64)> {
-    let found = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    Some((found.dev(), found.ino()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn one_file_is_known_by_every_path_and_link() {
         let folder = tempfile::tempdir().unwrap();

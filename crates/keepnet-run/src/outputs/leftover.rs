@@ -5,10 +5,10 @@
 //! nothing is ever taken for left over.
 
 use std::ffi::OsStr;
-use std::fs::{File, Permissions, TryLockError};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs::{File, TryLockError};
 use std::path::Path;
 
+use keepnet_io::platform::{still_there, usual_rights};
 use tempfile::{Builder, TempPath};
 
 /// How often another process may take a new file for left over before we give up.
@@ -18,13 +18,10 @@ const RANDOM: usize = 6;
 /// Makes a temporary file and locks it.
 pub fn create(directory: &Path) -> std::io::Result<(File, TempPath)> {
     for _ in 0..TRIES {
-        let made = Builder::new()
-            .prefix(&format!(".keepnet-{}-", std::process::id()))
-            .suffix(".tmp")
-            .rand_bytes(RANDOM)
-            // The usual rights of a new file; the umask takes its share.
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(directory);
+        let prefix = format!(".keepnet-{}-", std::process::id());
+        let mut builder = Builder::new();
+        builder.prefix(&prefix).suffix(".tmp").rand_bytes(RANDOM);
+        let made = usual_rights(&mut builder).tempfile_in(directory);
         let (file, path) = made.map_err(plain)?.into_parts();
         match file.try_lock() {
             // Between making and locking it, a run that starts here may have swept it away.
@@ -49,15 +46,6 @@ pub fn sweep(directory: &Path) {
             // Somebody else may have been quicker.
             let _ = std::fs::remove_file(&path);
         }
-    }
-}
-
-/// Whether a path still leads to an open file.
-pub fn still_there(file: &File, path: &Path) -> bool {
-    let place = |found: std::fs::Metadata| (found.dev(), found.ino());
-    match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(open), Ok(named)) => place(open) == place(named),
-        _ => false,
     }
 }
 

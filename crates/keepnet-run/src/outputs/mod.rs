@@ -7,6 +7,7 @@ pub mod journal;
 pub mod leftover;
 pub mod phase;
 pub mod reduced;
+pub mod reduced_bed;
 pub mod row_columns;
 
 use std::path::{Path, PathBuf};
@@ -46,27 +47,39 @@ pub fn data(input: &InputRequest) -> Inputs {
         .lists("--exclude", &input.exclude)
 }
 
-/// The files of a selection, looked at before the run: no output is an input or another output,
-/// each can be written, and no other run has the checkpoint. It is this run's as long as what is
-/// returned lives.
-pub fn ready_for(request: &Request) -> Result<Option<Lock>> {
-    let (problem, method, out) = (&request.problem, &request.method, &request.output);
+/// The files that a selection reads.
+pub(crate) fn inputs_of(request: &Request) -> Inputs {
+    let (problem, method) = (&request.problem, &request.method);
     let order = match &request.run.order {
         OrderSpec::File(path) => Some(path),
         _ => None,
     };
-    let inputs = data(&request.input)
-        .with("--target", &problem.target)
+    data(&request.input)
+        .with("--target", problem.target.iter().flat_map(|target| &target.0))
         .with("--sample-weight", &problem.sample_weight)
         .with("--offset", &problem.offset)
         .with("--covar", &problem.covar)
         .with("--groups", method.groups.as_ref().and_then(GroupSpec::text))
         .with("--order", order)
-        .lists("--always", &method.always);
+        .lists("--always", &method.always)
+}
+
+/// The files of a selection, looked at before the run: no output is an input or another output,
+/// each can be written, and no other run has the checkpoint. It is this run's as long as what is
+/// returned lives. The files of `--output DIR/` are known with the targets.
+pub fn ready_for(request: &Request) -> Result<Option<Lock>> {
+    let (inputs, out) = (inputs_of(request), &request.output);
     let checkpoint = &request.run.checkpoint;
+    let folder = out.folder();
+    let single = if folder.is_some() { &None } else { &out.output };
+    // Genotypes are three files.
+    let triple = out.reduced.as_deref().filter(|path| reduced_bed::is_triple(path));
+    let beside = ["bim", "fam"].map(|end| triple.map(|path| path.with_extension(end)));
     let outputs = given([
-        ("output", &out.output),
+        ("output", single),
         ("reduced", &out.reduced),
+        ("reduced", &beside[0]),
+        ("reduced", &beside[1]),
         ("report", &out.report),
         ("decisions", &out.decisions),
         ("averages", &out.averages),

@@ -127,16 +127,18 @@ pub fn write(
     policy: &CheckPolicy,
     width: usize,
 ) -> Result<Pending> {
-    save(path, collect(source, selection, problem, policy, width)?)
+    let columns = columns(source, selection, problem, policy, width)?;
+    save(path, Table::new(columns, target_cells(&problem.target), problem.n()))
 }
 
-fn collect(
+/// The chosen columns by name, those always kept first.
+pub(super) fn columns(
     source: &mut dyn FeatureSource,
     selection: &Selection,
     problem: &Problem,
     policy: &CheckPolicy,
     width: usize,
-) -> Result<Table> {
+) -> Result<Vec<(String, Cells)>> {
     let wanted: Vec<_> = selection.pinned.iter().chain(&selection.selected).collect();
     let mut place: HashMap<FeatureId, usize> =
         wanted.iter().enumerate().map(|(at, feature)| (feature.id, at)).collect();
@@ -168,7 +170,7 @@ fn collect(
         let lost = || Error::Data(format!("feature {:?} did not come again", feature.name));
         cells.push((feature.name.clone(), Cells::Numbers(column.ok_or_else(lost)?)));
     }
-    Ok(Table::new(cells, target_cells(&problem.target), problem.n()))
+    Ok(cells)
 }
 
 /// `target`, with underscores after it while a feature has that name.

@@ -20,6 +20,9 @@ pub struct ApplyRequest {
     /// The table, in the format of the extension; - is CSV on standard output [example: new.parquet]
     #[cfg_attr(feature = "terminal", arg(long, short, value_name = "FILE"))]
     pub output: PathBuf,
+    /// Which target's, where the result has several [default: the only one] [example: height]
+    #[cfg_attr(feature = "terminal", arg(long, value_name = "NAME"))]
+    pub target: Option<String>,
     /// Format of every input: parquet, arrow, csv, tsv, npy, svm, jsonl, bed or table [default: the extension]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "NAME", value_parser = text::read::<Format>))]
     pub format: Option<Format>,

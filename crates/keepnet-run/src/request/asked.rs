@@ -8,6 +8,7 @@ use keepnet::{CheckPolicy, Error, Groups, Result};
 use keepnet_io::{OpenOptions, ProblemSpec};
 
 use super::{OrderSpec, Request, Scans, extension, text};
+use crate::outputs::reduced_bed;
 use crate::runner::Runner;
 use crate::state;
 
@@ -80,6 +81,11 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// Whether genotypes are to be written.
+fn triple(request: &Request) -> bool {
+    request.output.reduced.as_deref().is_some_and(reduced_bed::is_triple)
+}
+
 /// What only a stream of rows can give.
 fn refuse_on_columns(request: &Request, method: &MethodInfo) -> Result<()> {
     let Request { input, method: asked, output, .. } = request;
@@ -89,9 +95,14 @@ fn refuse_on_columns(request: &Request, method: &MethodInfo) -> Result<()> {
         ("mac", asked.mac.is_some()),
         ("chr", !input.chr.is_empty()),
         ("output", score),
+        ("reduced", triple(request)),
     ];
     if let Some((name, _)) = given.into_iter().find(|(_, given)| *given && !input.genotypes()) {
-        let got = if name == "output" { "a .score" } else { "given" };
+        let got = match name {
+            "output" => "a .score",
+            "reduced" => "a .bed",
+            _ => "given",
+        };
         return Err(Error::param(name, got, "genotypes (.bed) as the input"));
     }
     if request.output.every.is_some() {
@@ -122,7 +133,9 @@ fn refuse_on_rows(request: &Request) -> Result<()> {
     let given = [
         ("scans", run.scans.is_some_and(|scans| scans != Scans::Number(1)), plain),
         ("order", run.order != OrderSpec::Given, plain),
+        ("reduced", triple(request), "another extension: a .bed is written by methods on features"),
         ("state", run.state.is_some(), "a method on features; on rows, --averages and `merge`"),
+        ("output", output.folder().is_some(), "a file: a method on rows has one target"),
         ("again", run.again, plain),
         ("max-missing", method.max_missing.is_some(), plain),
         ("min-count", method.min_count.is_some_and(|count| count != 1), plain),

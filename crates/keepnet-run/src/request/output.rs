@@ -29,7 +29,7 @@ pub enum ProgressKind {
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "terminal", derive(clap::Args), command(next_help_heading = "Output"))]
 pub struct OutputRequest {
-    /// The result, .json or .csv; - is JSON on standard output [default: a table only] [example: result.json]
+    /// The result, .json or .csv, .score of variants, or DIR/ for a .json of each target; - is JSON on standard output [default: a table only] [example: result.json]
     #[cfg_attr(feature = "terminal", arg(long, short, value_name = "FILE"))]
     pub output: Option<PathBuf>,
     /// The chosen columns and the target, in the format of the extension [default: none] [example: small.parquet]
@@ -69,13 +69,24 @@ impl OutputRequest {
         self.output.as_ref().is_some_and(|path| path.as_os_str() == "-")
     }
 
+    /// The folder of the result, where each target has a file of its own: a path that ends as one,
+    /// or that is one.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        let path = self.output.as_deref()?;
+        let text = path.as_os_str().as_encoded_bytes();
+        (text.ends_with(b"/") || path.is_dir()).then_some(path)
+    }
+
     /// Extensions that say nothing are found before the run.
     pub fn check(&self) -> Result<()> {
         if self.quiet && self.progress == ProgressKind::Bar {
             return Err(Error::param("progress", "bar with --quiet", "json, or no --quiet"));
         }
-        if let Some(path) = self.output.as_ref().filter(|_| !self.to_stdout()) {
-            need_extension("output", path, &["json", "csv", "score"], ".json, .csv, .score or -")?;
+        let whole = |_: &&PathBuf| !self.to_stdout() && self.folder().is_none();
+        if let Some(path) = self.output.as_ref().filter(whole) {
+            let want = ".json, .csv, .score, DIR/ or -";
+            need_extension("output", path, &["json", "csv", "score"], want)?;
         }
         if let Some(path) = &self.report {
             need_extension("report", path, &["html", "htm"], ".html")?;

@@ -1,8 +1,8 @@
 //! What is asked of the rows: target, weights, offset, covariates.
 
 use keepnet::{Error, LossKind, Result, Task};
-use keepnet_io::ProblemSpec;
-use serde::Deserialize;
+use keepnet_io::{ProblemSpec, TargetSpec};
+use serde::{Deserialize, Deserializer};
 
 use super::text::{self, FromText};
 
@@ -11,18 +11,19 @@ use super::text::{self, FromText};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "terminal", derive(clap::Args), command(next_help_heading = "Rows"))]
 pub struct ProblemRequest {
-    /// What to predict: a column, a file, or FILE:COLUMN; a svm file carries its own [example: y.csv:score]
-    #[cfg_attr(feature = "terminal", arg(long, value_name = "SPEC"))]
-    pub target: Option<String>,
+    /// What to predict: a column, a file, or FILE:COLUMN; several in one read as COL,COL, FILE:COL,COL or FILE:*; a svm file carries its own [example: y.csv:score]
+    #[serde(deserialize_with = "targets")]
+    #[cfg_attr(feature = "terminal", arg(long, value_name = "SPEC", value_parser = text::read::<TargetSpec>))]
+    pub target: Option<TargetSpec>,
     /// auto, regression or classification [default: auto, by the loss, then the target]
     #[serde(deserialize_with = "text::or_default")]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "NAME", value_parser = text::read::<TaskChoice>))]
     #[cfg_attr(feature = "terminal", arg(default_value = "auto", hide_default_value = true))]
     pub task: TaskChoice,
-    /// Weight of each row, given as --target is [default: 1 each] [example: w.csv:weight]
+    /// Weight of each row: a column, a file, or FILE:COLUMN [default: 1 each] [example: w.csv:weight]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "SPEC"))]
     pub sample_weight: Option<String>,
-    /// Added to the prediction, given as --target is [default: 0] [example: exposure]
+    /// Added to the prediction, given as the weight is [default: 0] [example: exposure]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "SPEC"))]
     pub offset: Option<String>,
     /// Unpenalised columns that are no features and not counted in k [default: none] [example: age.csv:age,sex]
@@ -32,6 +33,28 @@ pub struct ProblemRequest {
     #[serde(deserialize_with = "text::optional")]
     #[cfg_attr(feature = "terminal", arg(long, value_name = "balanced", value_parser = text::read::<Balanced>))]
     pub class_weight: Option<Balanced>,
+}
+
+impl FromText for TargetSpec {
+    fn from_text(text: &str) -> Result<Self> {
+        Ok(text.into())
+    }
+}
+
+/// One text, or a list of them.
+fn targets<'de, D: Deserializer<'de>>(
+    json: D,
+) -> std::result::Result<Option<TargetSpec>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(Option::<Written>::deserialize(json)?.map(|written| match written {
+        Written::One(text) => text.into(),
+        Written::Several(texts) => TargetSpec(texts),
+    }))
 }
 
 /// The task, where it was named; `None` is decided by the loss, then the target.

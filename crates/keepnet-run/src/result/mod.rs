@@ -12,10 +12,15 @@ mod warnings;
 pub use outcome::{Context, Fates, Outcome, Rows, Run, Seconds};
 pub use warnings::keeps_all;
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use keepnet::Task;
 use keepnet::registry::Stream;
 use keepnet::run::TracePoint;
-use keepnet::selection::{CovariateCoefficient, ErrorControl, Selected, Value};
+use keepnet::selection::{
+    Affiliated, CovariateCoefficient, ErrorControl, Selected, Selection, Value,
+};
 use keepnet_io::Origin;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -52,15 +57,16 @@ impl Serialize for Pairs<'_> {
 enum Weights<'a> {
     None,
     One(f64),
-    Many(&'a [f64]),
+    Many(Cow<'a, [f64]>),
 }
 
 impl<'a> Weights<'a> {
-    fn new(values: &'a [f64], many: bool) -> Self {
-        match values {
-            [] => Self::None,
-            values if many => Self::Many(values),
-            values => Self::One(values[0]),
+    fn new(values: impl Into<Cow<'a, [f64]>>, many: bool) -> Self {
+        let values = values.into();
+        match values.first() {
+            None => Self::None,
+            Some(_) if many => Self::Many(values),
+            Some(first) => Self::One(*first),
         }
     }
 }
@@ -74,6 +80,7 @@ struct Feature<'a> {
     source: &'a str,
     group: Option<String>,
     coefficient: Weights<'a>,
+    standardised: Weights<'a>,
     score: f64,
     p_value: Weights<'a>,
     log_p: Option<f64>,
@@ -147,6 +154,14 @@ struct Group {
 }
 
 #[derive(Serialize)]
+struct Affiliate<'a> {
+    index: u64,
+    name: &'a str,
+    of: &'a str,
+    correlation: f64,
+}
+
+#[derive(Serialize)]
 struct Covariate<'a> {
     name: &'a str,
     coefficient: Weights<'a>,
@@ -176,6 +191,7 @@ struct Document<'a> {
     error_control: Option<&'a ErrorControl>,
     always: Vec<Feature<'a>>,
     groups: Option<Vec<Group>>,
+    affiliated: Option<Vec<Affiliate<'a>>>,
     covariates: Vec<Covariate<'a>>,
     intercept: Weights<'a>,
     final_loss: Option<f64>,
@@ -191,6 +207,77 @@ struct Document<'a> {
     metrics: Pairs<'a>,
     trace: Option<&'a [TracePoint]>,
     run: &'a Run,
+}
+
+/// A run of several targets: what all of them share, and the whole result of each.
+#[derive(Serialize)]
+struct Several<'a> {
+    keepnet: &'static str,
+    version: u32,
+    method: &'a str,
+    stream: &'static str,
+    complete: bool,
+    missing_policy: &'a str,
+    offset: Option<&'a str>,
+    features_seen: u64,
+    scans: u32,
+    seed: u64,
+    distinct_kept: usize,
+    targets: Vec<OfTarget<'a>>,
+    run: &'a Run,
+}
+
+#[derive(Serialize)]
+struct OfTarget<'a> {
+    target: &'a str,
+    #[serde(flatten)]
+    document: Document<'a>,
+}
+
+/// Different features that are kept for any of the targets.
+#[must_use]
+pub fn distinct_kept(outcomes: &[Outcome]) -> usize {
+    let kept = |outcome: &Outcome| {
+        let Selection { selected, pinned, .. } = &outcome.selection;
+        selected.iter().chain(pinned).map(|feature| feature.id).collect::<HashSet<_>>()
+    };
+    outcomes.iter().flat_map(kept).collect::<HashSet<_>>().len()
+}
+
+/// The JSON document of a run: of one target as [`Outcome::json`] has it, of several with a list of
+/// such results.
+pub fn json(outcomes: &[Outcome]) -> keepnet::Result<Vec<u8>> {
+    let first = match outcomes {
+        [one] => return one.json(),
+        [first, ..] => first,
+        [] => return Err(keepnet::Error::Defect("a run without a result".into())),
+    };
+    let targets = outcomes
+        .iter()
+        .map(|outcome| OfTarget { target: outcome.target_name(), document: outcome.document() });
+    written(&Several {
+        keepnet: env!("CARGO_PKG_VERSION"),
+        version: 1,
+        method: first.selection.method,
+        stream: stream(first.stream),
+        complete: outcomes.iter().all(|outcome| outcome.complete),
+        missing_policy: &first.missing,
+        offset: first.offset.as_deref(),
+        features_seen: first.features_seen,
+        scans: outcomes.iter().map(|outcome| outcome.scans).max().unwrap_or(0),
+        seed: first.seed,
+        distinct_kept: distinct_kept(outcomes),
+        targets: targets.collect(),
+        run: &first.run,
+    })
+}
+
+/// Indented, with a final newline.
+fn written(document: &impl Serialize) -> keepnet::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(document)
+        .map_err(|error| keepnet::Error::Data(format!("cannot make the result: {error}")))?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 impl Outcome {
@@ -248,6 +335,7 @@ impl Outcome {
             source: self.source(feature),
             group: self.group(feature),
             coefficient: Weights::new(&feature.coefficient, self.many()),
+            standardised: Weights::new(feature.standardised(), self.many()),
             score: feature.score,
             p_value: match evidence.map(|evidence| evidence.p_value.as_slice()) {
                 Some(values @ [_, ..]) => Weights::new(values, self.many()),
@@ -272,6 +360,19 @@ impl Outcome {
         }
     }
 
+    fn affiliates<'a>(&'a self, list: &'a [Affiliated]) -> Vec<Affiliate<'a>> {
+        let selection = &self.selection;
+        let name = |id| {
+            let mut all = selection.selected.iter().chain(&selection.pinned);
+            all.find(|feature| feature.id == id).map(|feature| feature.name.as_str())
+        };
+        let shown = |one: &'a Affiliated| {
+            let (index, correlation) = (one.id.index, one.correlation);
+            Some(Affiliate { index, name: &one.name, of: name(one.of)?, correlation })
+        };
+        list.iter().filter_map(shown).collect()
+    }
+
     fn covariate<'a>(&self, covariate: &'a CovariateCoefficient) -> Covariate<'a> {
         let coefficient = Weights::new(&covariate.coefficient, self.many());
         Covariate { name: &covariate.name, coefficient }
@@ -279,8 +380,12 @@ impl Outcome {
 
     /// The JSON document, indented, with a final newline.
     pub fn json(&self) -> keepnet::Result<Vec<u8>> {
+        written(&self.document())
+    }
+
+    fn document(&self) -> Document<'_> {
         let selection = &self.selection;
-        let document = Document {
+        Document {
             keepnet: env!("CARGO_PKG_VERSION"),
             version: 1,
             method: selection.method,
@@ -303,6 +408,7 @@ impl Outcome {
             error_control: self.found.error_control.as_ref().or(selection.error_control.as_ref()),
             always: selection.pinned.iter().map(|f| self.feature(f)).collect(),
             groups: self.group_list(),
+            affiliated: selection.affiliated.as_ref().map(|list| self.affiliates(list)),
             covariates: selection.covariates.iter().map(|c| self.covariate(c)).collect(),
             intercept: Weights::new(&selection.intercept, self.many()),
             final_loss: selection.loss,
@@ -320,10 +426,6 @@ impl Outcome {
             metrics: Pairs(&selection.metrics),
             trace: self.trace.as_deref(),
             run: &self.run,
-        };
-        let mut text = serde_json::to_vec_pretty(&document)
-            .map_err(|error| keepnet::Error::Data(format!("cannot make the result: {error}")))?;
-        text.push(b'\n');
-        Ok(text)
+        }
     }
 }

@@ -137,6 +137,8 @@ impl Fates {
 /// All that a result says.
 #[derive(Clone, Debug)]
 pub struct Outcome {
+    /// The target's name, where files were read.
+    pub target: Option<String>,
     /// What is kept.
     pub selection: Selection,
     /// What flowed past.
@@ -218,6 +220,11 @@ impl Outcome {
         self.variants = features.filter_map(|feature| variant(feature.id)).collect();
     }
 
+    /// The target's name.
+    pub(crate) fn target_name(&self) -> &str {
+        self.target.as_deref().unwrap_or("target")
+    }
+
     /// What a missing value of a feature is taken for, where there is such a number.
     #[must_use]
     pub fn fill(&self, feature: &Selected) -> Option<f64> {
@@ -236,15 +243,15 @@ impl Outcome {
         self.stream == Stream::Samples
     }
 
-    /// Of each result of a run on features, whose lanes came to `report`; `integral` says whether
-    /// every column holds whole numbers.
-    pub fn lanes(
+    /// Of one result of a run on features, which came to `report`; `integral` says whether every
+    /// column holds whole numbers.
+    pub fn features(
         context: &Context<'_>,
         report: &RunReport,
-        concluded: Vec<Concluded>,
+        Concluded { lane, problem, k, found }: Concluded,
         sources: &[String],
         (rows, integral): (&Rows, bool),
-    ) -> keepnet::Result<Vec<Self>> {
+    ) -> keepnet::Result<Self> {
         let request = context.request;
         let info = request.method.info()?;
         let spec = request.method.spec(request.run.seed)?;
@@ -255,48 +262,44 @@ impl Outcome {
             bytes_read: report.scan_bytes.map(|bytes| vec![bytes; whole as usize]),
             ..Run::now(context.start, report.read, report.select, command)
         };
-        let (seen, groups) = (report.features_seen, &report.groups);
-        let one = |Concluded { lane, problem, k, found }: Concluded| {
-            let target = &problem.target;
-            let halves = found.stability.is_some();
-            let spec = MethodSpec { k, ..spec.clone() };
-            let mut warnings =
-                warnings::of_columns(&notes, &spec, (integral, seen), &lane.selection);
-            warnings.extend(found.warnings.iter().cloned());
-            Self {
-                warnings,
-                selection: lane.selection,
-                stream: info.stream,
-                task: target.task(),
-                task_reason: None,
-                classes: target.classes().map(<[String]>::to_vec),
-                class_counts: target
-                    .classes()
-                    .map(|_| target.class_counts().into_iter().map(|count| count as u64).collect()),
-                variants: HashMap::new(),
-                sources: sources.to_vec(),
-                rows: Rows { used: problem.n(), ..rows.clone() },
-                missing: request.missing().into(),
-                offset: request.problem.offset.clone(),
-                origins: HashMap::new(),
-                groups: groups.clone(),
-                features_seen: seen,
-                scans: report.scans,
-                complete: report.complete,
-                stopped: None,
-                seed: request.run.seed,
-                // They differ from half to half.
-                dropped: if halves {
-                    Fates::default()
-                } else {
-                    Fates::of(&lane.dropped, request.input.genotypes())
-                },
-                trace: Some(lane.trace).filter(|_| !halves),
-                found,
-                run: run.clone(),
-            }
-        };
-        Ok(concluded.into_iter().map(one).collect())
+        let (seen, target) = (report.features_seen, &problem.target);
+        let halves = found.stability.is_some();
+        let spec = MethodSpec { k, ..spec };
+        let mut warnings = warnings::of_columns(&notes, &spec, (integral, seen), &lane.selection);
+        warnings.extend(found.warnings.iter().cloned());
+        Ok(Self {
+            target: None,
+            warnings,
+            selection: lane.selection,
+            stream: info.stream,
+            task: target.task(),
+            task_reason: None,
+            classes: target.classes().map(<[String]>::to_vec),
+            class_counts: target
+                .classes()
+                .map(|_| target.class_counts().into_iter().map(|count| count as u64).collect()),
+            variants: HashMap::new(),
+            sources: sources.to_vec(),
+            rows: Rows { used: problem.n(), ..rows.clone() },
+            missing: request.missing().into(),
+            offset: request.problem.offset.clone(),
+            origins: HashMap::new(),
+            groups: report.groups.clone(),
+            features_seen: seen,
+            scans: lane.scans,
+            complete: lane.complete,
+            stopped: None,
+            seed: request.run.seed,
+            // They differ from half to half.
+            dropped: if halves {
+                Fates::default()
+            } else {
+                Fates::of(&lane.dropped, request.input.genotypes())
+            },
+            trace: Some(lane.trace).filter(|_| !halves),
+            found,
+            run,
+        })
     }
 
     /// Of a run on rows; `filter` is what became of them, `times` those of reading and learning.
@@ -316,6 +319,7 @@ impl Outcome {
         let classes = (!problem.classes.is_empty()).then(|| problem.classes.clone());
         let features_seen = problem.candidates() as u64;
         Self {
+            target: None,
             stream: Stream::Samples,
             task: if classes.is_some() { Task::Classification } else { Task::Regression },
             task_reason: None,

@@ -40,8 +40,58 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// The best features and a few sentences on the run.
-pub fn table(outcome: &Outcome) -> String {
+/// Most features of a target shown, where there are several.
+const FEW: usize = 5;
+
+/// The best features and a few sentences on the run; a line a target where there are several.
+pub fn table(outcomes: &[Outcome]) -> String {
+    let first = match outcomes {
+        [one] => return single(one),
+        [first, ..] => first,
+        [] => return String::new(),
+    };
+    let heading = ["target", "task", "rows", "kept", "loss", "best features"].map(String::from);
+    let mut rows = vec![heading.to_vec()];
+    for outcome in outcomes {
+        let selection = &outcome.selection;
+        let task = match outcome.classes.as_deref() {
+            None => "regression".into(),
+            Some(classes) => format!("{} classes", classes.len()),
+        };
+        let mut best: Vec<&str> =
+            selection.selected.iter().take(FEW).map(|f| f.name.as_str()).collect();
+        if selection.selected.len() > FEW {
+            best.push("...");
+        }
+        rows.push(vec![
+            outcome.target_name().to_string(),
+            task,
+            outcome.rows.used.to_string(),
+            selection.selected.len().to_string(),
+            selection.loss.map_or("-".into(), short),
+            best.join(", "),
+        ]);
+    }
+    let mut out = aligned(&rows);
+    let _ = writeln!(
+        out,
+        "\n{} features by {} for {} targets, {} different ones are kept, rows matched by {}",
+        first.features_seen,
+        first.selection.method,
+        outcomes.len(),
+        super::distinct_kept(outcomes),
+        visible(&first.rows.matched_by),
+    );
+    let scans = outcomes.iter().map(|outcome| outcome.scans).max().unwrap_or(0);
+    let complete = outcomes.iter().all(|outcome| outcome.complete);
+    let complete = if complete { "" } else { " (not complete)" };
+    let peak = first.run.peak_bytes.map_or(String::new(), |b| format!(", peak {}", Bytes(b)));
+    let _ = writeln!(out, "{scans} scans{complete} in {:.2} s{peak}", first.run.seconds.total);
+    out
+}
+
+/// The best features of one target.
+fn single(outcome: &Outcome) -> String {
     let selection = &outcome.selection;
     let mut rows = vec![["rank", "feature", "index", "weight", "score"].map(String::from).to_vec()];
     let tested = outcome.found.inference.as_ref().is_some_and(|one| one.kind == "split");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use keepnet::run::verdict::{self, Constant};
 use keepnet::run::{Dropped, LaneReport, TracePoint};
-use keepnet::{ColumnSelector, Error, Result, RunReport, Selection, Value};
+use keepnet::{ColumnSelector, Result, RunReport, Selection, Value};
 
 use super::{Seen, Shard};
 use crate::lanes::{Concluded, Found};
@@ -65,7 +65,13 @@ impl Shard {
         let weak = features.saturating_sub(kept + constant + missing);
         let dropped = Dropped { weak, constant, missing, ..Dropped::default() };
         let mut report = RunReport {
-            lanes: vec![LaneReport { selection, dropped, trace: end.trace.clone() }],
+            lanes: vec![LaneReport {
+                selection,
+                dropped,
+                trace: end.trace.clone(),
+                scans: end.scans,
+                complete: true,
+            }],
             features_seen: features,
             groups: None,
             scans: end.scans,
@@ -80,15 +86,13 @@ impl Shard {
         let (request, start) = (&self.request, self.start);
         let context = Context { request, notes: &[], start, command };
         let told = (&rows, false);
-        let concluded = report.lanes.drain(..).map(|lane| Concluded {
-            lane,
+        let concluded = Concluded {
+            lane: report.lanes.swap_remove(0),
             problem: Arc::new(self.problem.clone()),
             k: request.method.one_k(),
             found: Found::default(),
-        });
-        let concluded: Vec<Concluded> = concluded.collect();
-        let mut lanes = Outcome::lanes(&context, &report, concluded, &end.sources, told)?;
-        lanes.pop().ok_or_else(|| Error::Defect("a run without a lane".into()))
+        };
+        Outcome::features(&context, &report, concluded, &end.sources, told)
     }
 
     /// A line for each pinned name that is not in the selection.

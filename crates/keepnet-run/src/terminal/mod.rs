@@ -1,6 +1,5 @@
 //! What programs on a terminal share: progress, signals, what is printed, the HTML report.
 
-mod maps;
 mod mistake;
 pub mod progress;
 mod report;
@@ -10,15 +9,14 @@ pub mod steps;
 
 use std::error::Error as _;
 use std::io::IsTerminal;
-use std::process::ExitCode;
 
 use keepnet::{Error, Result};
 
-pub use maps::watch_maps;
+pub use signals::watch_maps;
 
 use crate::host::{Host, Seen};
 use crate::request::{OutputRequest, Request};
-use crate::result::{Outcome, table};
+use crate::result::{self, Outcome, table};
 use crate::runner::Runner;
 use crate::select::{Done, select};
 use crate::system;
@@ -75,27 +73,44 @@ impl Host for Terminal<'_> {
         print(&format!("{line}\n"))
     }
 
-    fn page(&mut self, outcome: &Outcome) -> Result<Vec<u8>> {
-        report::html(outcome)
+    fn page(&mut self, outcomes: &[Outcome]) -> Result<Vec<u8>> {
+        report::html(outcomes)
     }
 
-    fn finished(&mut self, outcome: &Outcome) -> Result<()> {
+    fn finished(&mut self, outcomes: &[Outcome]) -> Result<()> {
         let (output, to_stdout) = (self.output, self.output.to_stdout());
         if to_stdout {
-            print(&String::from_utf8_lossy(&outcome.json()?))?;
+            print(&String::from_utf8_lossy(&result::json(outcomes)?))?;
         }
         // Lines of `--every` own the standard output.
         match (output.quiet, to_stdout || output.every.is_some()) {
             (true, _) => {}
-            (false, true) => aside(&table::table(outcome)),
-            (false, false) => print(&table::table(outcome))?,
+            (false, true) => aside(&table::table(outcomes)),
+            (false, false) => print(&table::table(outcomes))?,
         }
-        outcome.warnings.iter().for_each(|warning| warn(warning));
-        if let Some(why) = outcome.stopped {
+        warnings(outcomes).iter().for_each(|warning| warn(warning));
+        if let Some(why) = outcomes.iter().find_map(|outcome| outcome.stopped) {
             say(&format!("ended early by {why}; the result so far is whole but not complete"));
         }
         Ok(())
     }
+}
+
+/// What the user should know: once where it is so of every target, else with the target's name.
+fn warnings(outcomes: &[Outcome]) -> Vec<String> {
+    let all = |warning: &String| outcomes.iter().all(|other| other.warnings.contains(warning));
+    let (mut common, mut own) = (Vec::new(), Vec::new());
+    for (at, outcome) in outcomes.iter().enumerate() {
+        for warning in &outcome.warnings {
+            match all(warning) {
+                true if at == 0 => common.push(warning.clone()),
+                true => {}
+                false => own.push(format!("{}: {warning}", outcome.target_name())),
+            }
+        }
+    }
+    common.extend(own);
+    common
 }
 
 /// `select` of the programs: runs a request and shows its result.
@@ -121,13 +136,14 @@ pub fn complain(error: &Error) {
     }
 }
 
-/// Help and version go to standard output as they are; everything else becomes one line.
+/// Help and version go to standard output as they are; everything else becomes one line. Gives the
+/// exit status.
 #[must_use]
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(error: &clap::Error) -> u8 {
     use clap::error::ErrorKind;
     if let Some(own) = error.source().and_then(|source| source.downcast_ref::<Error>()) {
         complain(own);
-        return ExitCode::from(status(own));
+        return status(own);
     }
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -136,20 +152,20 @@ pub fn usage(error: &clap::Error) -> ExitCode {
                 false => error.render().to_string(),
             };
             match print(&shown) {
-                Ok(()) => ExitCode::SUCCESS,
+                Ok(()) => 0,
                 Err(error) => {
                     complain(&error);
-                    ExitCode::from(FAILED)
+                    FAILED
                 }
             }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             say("what to do? `keepnet --help` lists the commands");
-            ExitCode::from(USAGE)
+            USAGE
         }
         _ => {
             say(&format!("{}; --help says more", mistake::line(error)));
-            ExitCode::from(USAGE)
+            USAGE
         }
     }
 }

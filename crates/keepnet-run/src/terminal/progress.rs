@@ -110,6 +110,8 @@ struct Line {
     scans: Option<u32>,
     arrived: u64,
     features: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    targets: Option<usize>,
     kept: usize,
     loss: Option<f64>,
     substitutions: u64,
@@ -132,10 +134,11 @@ fn line(seen: &Seen, pace: Pace) -> String {
         return line.to_string();
     }
     let (scan, features_per_second) = (seen.scan + 1, speed);
+    let targets = Some(seen.targets).filter(|targets| *targets > 1);
     let scans = Some(scans).filter(|scans| *scans > 0);
     #[rustfmt::skip]
     let line = Line {
-        scan, scans, arrived, features, kept, loss, substitutions, bytes, seconds,
+        scan, scans, arrived, features, targets, kept, loss, substitutions, bytes, seconds,
         features_per_second, seconds_left,
     };
     serde_json::to_string(&line).unwrap_or_default()
@@ -146,7 +149,10 @@ fn round(seconds: f64) -> f64 {
 }
 
 fn message(seen: &Seen, pace: Pace) -> String {
-    let loss = seen.status.loss.map_or(String::new(), |loss| format!(", loss {loss:.4}"));
+    let mut loss = seen.status.loss.map_or(String::new(), |loss| format!(", loss {loss:.4}"));
+    if seen.targets > 1 {
+        loss += &format!(" (first of {} targets)", seen.targets);
+    }
     let left = pace.left.map_or(String::new(), |left| format!(", {} left", clock(left)));
     let (what, place) = match seen.rows {
         true => ("rows", format!("{} rows", seen.arrived)),

@@ -1,6 +1,7 @@
 //! `--report` of a selection: what was chosen and why, and how the run went.
 
 mod trust;
+mod variants;
 
 use keepnet::run::TracePoint;
 use keepnet::{Bytes, Result, Task};
@@ -13,11 +14,71 @@ use crate::result::{Outcome, table::short};
 const SHOWN: usize = 30;
 
 /// The page as HTML.
-pub fn html(outcome: &Outcome) -> Result<Vec<u8>> {
+pub fn html(outcomes: &[Outcome]) -> Result<Vec<u8>> {
+    let first = match outcomes {
+        [one] => return single(one),
+        [first, ..] => first,
+        [] => return Err(keepnet::Error::Defect("a report without a result".into())),
+    };
+    let mut out = vec![targets(outcomes)];
+    for outcome in outcomes {
+        let mut of = sections(outcome)?;
+        let name = outcome.target_name();
+        of.iter_mut().for_each(|section| section.title = format!("{name}: {}", section.title));
+        out.extend(of);
+    }
+    out.push(cost(first, "features")?);
+    let title = format!("keepnet: {} targets by {}", outcomes.len(), first.selection.method);
+    let warnings = super::warnings(outcomes);
+    let own = ["task", "rows", "in-sample loss", "progressive loss", "loss"];
+    let mut facts = facts(first);
+    facts.retain(|(name, _)| !own.contains(&name.as_str()));
+    let command = first.run.command.clone();
+    Page { title, facts, warnings, sections: out, command }.html().map(String::into_bytes)
+}
+
+/// A line a target.
+fn targets(outcomes: &[Outcome]) -> Section {
+    let mut table = Table::new(&["target", "task", "rows", "kept", "loss", "substitutions"]);
+    for outcome in outcomes {
+        let selection = &outcome.selection;
+        let (rows, task) = (&outcome.rows, task(outcome));
+        table.push(vec![
+            outcome.target_name().into(),
+            task,
+            format!("{} of {}", rows.used, rows.input),
+            selection.selected.len().to_string(),
+            selection.loss.map_or("-".into(), short),
+            selection.substitutions.to_string(),
+        ]);
+    }
+    let different = crate::result::distinct_kept(outcomes);
+    let note = format!("From one read of the features; {different} different ones are kept.");
+    Section::table("Targets", &note, table)
+}
+
+/// The page of one target.
+fn single(outcome: &Outcome) -> Result<Vec<u8>> {
     let selection = &outcome.selection;
+    let mut sections = sections(outcome)?;
+    sections.push(cost(outcome, stream(outcome))?);
+    let title = format!("keepnet: {} features by {}", selection.selected.len(), selection.method);
+    let command = outcome.run.command.clone();
+    let warnings = outcome.warnings.clone();
+    let page = Page { title, facts: facts(outcome), warnings, sections, command };
+    page.html().map(String::into_bytes)
+}
+
+fn stream(outcome: &Outcome) -> &'static str {
+    if outcome.of_rows() { "rows" } else { "features" }
+}
+
+/// What was chosen, how far to trust it, and how the run went.
+fn sections(outcome: &Outcome) -> Result<Vec<Section>> {
     let trace = outcome.trace.as_deref().unwrap_or_default();
-    let stream = if outcome.of_rows() { "rows" } else { "features" };
+    let stream = stream(outcome);
     let mut sections = vec![selected(outcome)?];
+    sections.extend(variants::positions(outcome)?);
     let arrived = format!("{stream} that had arrived");
     let begins = |scan: u32| f64::from(scan) * outcome.features_seen as f64;
     let scans: Vec<(f64, String)> = match outcome.of_rows() {
@@ -50,22 +111,21 @@ pub fn html(outcome: &Outcome) -> Result<Vec<u8>> {
     if stream == "features" {
         sections.push(fates(outcome)?);
     }
-    sections.push(cost(outcome, stream)?);
-    let title = format!("keepnet: {} features by {}", selection.selected.len(), selection.method);
-    let command = outcome.run.command.clone();
-    let warnings = outcome.warnings.clone();
-    let page = Page { title, facts: facts(outcome), warnings, sections, command };
-    page.html().map(String::into_bytes)
+    Ok(sections)
 }
 
-fn facts(outcome: &Outcome) -> Vec<(String, String)> {
-    let selection = &outcome.selection;
-    let task = match outcome.task {
+fn task(outcome: &Outcome) -> String {
+    match outcome.task {
         Task::Regression => "regression".to_string(),
         Task::Classification => {
             format!("classification: {}", outcome.classes.as_deref().unwrap_or_default().join(", "))
         }
-    };
+    }
+}
+
+fn facts(outcome: &Outcome) -> Vec<(String, String)> {
+    let selection = &outcome.selection;
+    let task = task(outcome);
     let params: Vec<String> = selection
         .params
         .iter()
@@ -103,29 +163,31 @@ fn selected(outcome: &Outcome) -> Result<Section> {
     let mut table = Table::new(&[
         "feature",
         "index",
-        "weight",
+        "coefficient",
+        "standardised",
         "score",
         "p-value",
         "arrival",
         "place kept",
-        "why",
+        "chosen by",
     ]);
     let all = selection.selected.iter().map(|f| (f, false));
     for (feature, always) in all.chain(selection.pinned.iter().map(|f| (f, true))) {
-        let weight: Vec<String> = feature.coefficient.iter().map(|w| short(*w)).collect();
-        let why = match always {
-            true => "asked for with --always".to_string(),
-            false => format!("{}: {}", selection.score_kind, short(feature.score)),
+        let list = |values: &[f64]| match values {
+            [] => "-".to_string(),
+            values => values.iter().map(|value| short(*value)).collect::<Vec<_>>().join(" "),
         };
+        let by = if always { "--always" } else { selection.method };
         table.push(vec![
             feature.name.clone(),
             feature.id.index.to_string(),
-            if weight.is_empty() { "-".into() } else { weight.join(" ") },
+            list(&feature.coefficient),
+            list(&feature.standardised()),
             short(feature.score),
             feature.p_value.map_or("-".into(), short),
             feature.arrival.to_string(),
             feature.order.to_string(),
-            why,
+            by.into(),
         ]);
     }
     let top: Vec<(String, f64)> =

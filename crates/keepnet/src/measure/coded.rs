@@ -340,7 +340,7 @@ fn levelled(x: Column<'_>) -> Option<Levelled<'_>> {
 }
 
 /// Calls `f` with row and code of every stored value; a stored zero has the code of the zero level.
-fn stored(x: CodedColumn<'_>, mut f: impl FnMut(usize, usize)) {
+pub(crate) fn stored(x: CodedColumn<'_>, mut f: impl FnMut(usize, usize)) {
     match x.x {
         Column::Bits { .. } => x.x.each(|row, _| f(row, 1)),
         _ => x.x.each(|row, v| f(row, x.levels.code(v))),

@@ -320,14 +320,14 @@ fn coded_column<'a>(side: Side<'a, Coding>) -> CodedColumn<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::data::order::generator;
     use rand::RngExt;
     use std::collections::BTreeMap;
 
     /// G2 by the definition: observed and expected cells in maps.
-    fn plain(v: &[f64], y: &[f64], given: &[&[f64]]) -> f64 {
+    pub(in crate::measure) fn plain(v: &[f64], y: &[f64], given: &[&[f64]]) -> f64 {
         let mut strata: BTreeMap<Vec<i64>, Vec<(i64, i64)>> = BTreeMap::new();
         for i in 0..v.len() {
             let key = given.iter().map(|g| g[i] as i64).collect();

@@ -24,6 +24,7 @@ pub(crate) mod g2;
 pub(crate) mod interaction;
 pub(crate) mod lofs;
 pub(crate) mod mi;
+pub(crate) mod newcomer;
 pub(crate) mod shared_rows;
 pub(crate) mod su;
 

@@ -97,9 +97,19 @@ impl Promises {
     /// Every relation, with the method's defaults.
     pub const ALL: Self = Self { with: &[], except: &[] };
 
-    /// Methods that decide by tests and fit no model.
+    /// Methods whose result has no model.
     pub(crate) const STATISTICAL: Self =
         Self { with: &[], except: &[(Relation::Loss, NO_LOSS), (Relation::Fit, NO_LOSS)] };
+
+    /// The same for classes alone.
+    pub(crate) const STATISTICAL_CLASSES: Self = Self {
+        with: &[],
+        except: &[
+            (Relation::Loss, NO_LOSS),
+            (Relation::Fit, NO_LOSS),
+            (Relation::Target, NO_NUMBERS),
+        ],
+    };
 
     /// The same for classes alone, by the scatter of whole sets of features.
     pub(crate) const SCATTER: Self = Self {
@@ -170,7 +180,7 @@ impl Promises {
     }
 }
 
-const NO_LOSS: &str = "it compares features by tests and fits no model, so there is no loss";
+const NO_LOSS: &str = "its result is a list of features without a model, so there is no loss";
 const STEP_BY_STEP: &str = "each row moves the model that the rows before it left";
 const NOT_TWO_STEPS: &str = "one step of twice the length is not two steps";
 const NO_DESCENT: &str = "a few steps need not have come below where they began";

@@ -115,6 +115,7 @@ fn every_listed_choice_is_taken_and_no_other() {
                         Some(("rules", Value::from("authors")))
                     }
                     ("sparse-group-lasso", "ratio", "true") => Some(("lambda", Value::from(0.5))),
+                    ("mmpc" | "mmmb", "few-rows", _) => Some(("measure", Value::from("g2"))),
                     _ => None,
                 };
                 if let Some((name, value)) = other {
@@ -163,7 +164,8 @@ fn measures_are_offered_where_they_can_do_what_is_needed() {
     for method in methods().iter().filter(|method| method.has("measure")) {
         let setting = method.setting("measure").unwrap();
         let (auto, words) = setting.words.split_first().unwrap();
-        let conditional = method.name.ends_with("osfs");
+        let conditional =
+            ["osfs", "iamb", "mmpc", "mmmb"].iter().any(|name| method.name.ends_with(name));
         let able = MeasureKind::ALL.iter().filter(|measure| match conditional {
             true => measure.info().conditional,
             false => measure.info().pairs,

@@ -27,6 +27,9 @@ pub struct Lane {
     pub policy: CheckPolicy,
     /// Names of features that are kept whatever happens.
     pub pinned: HashSet<String>,
+    /// Nobody asks what became of the features that were tested and not selected, nor for the loss
+    /// along the stream: many such lanes look at a column together; see `quick.rs`.
+    pub brief: bool,
     /// The method.
     pub selector: Box<dyn ColumnSelector>,
     pub(super) log: Log,
@@ -42,6 +45,10 @@ pub struct LaneReport {
     pub dropped: Dropped,
     /// Loss and substitutions along the stream.
     pub trace: Vec<TracePoint>,
+    /// Scans begun, until another would have changed nothing.
+    pub scans: u32,
+    /// Whether the lane came to its end, whatever became of the others.
+    pub complete: bool,
 }
 
 /// A block on its way through the lanes.
@@ -62,6 +69,7 @@ impl Lane {
             problem: problem.into(),
             policy: CheckPolicy::default(),
             pinned: HashSet::new(),
+            brief: false,
             selector,
             log: Log::default(),
             constant: Constant::default(),
@@ -129,6 +137,14 @@ impl Lane {
         Ok(())
     }
 
+    /// Offers checked features to the selector of a brief lane; what was dropped before it could
+    /// be tested is counted, and nothing else is logged.
+    pub(super) fn offer_briefly(&mut self, checked: &CheckedBlock<'_>) -> Result<()> {
+        checked.dropped.iter().for_each(|(.., reason)| self.log.count(*reason));
+        let mut outcomes = Vec::with_capacity(checked.features.len());
+        self.selector.offer_block(checked, &mut outcomes)
+    }
+
     /// Takes in the outcomes that come late; `wait` for those under way.
     pub(super) fn settle(
         &mut self,
@@ -146,8 +162,13 @@ impl Lane {
         Ok(())
     }
 
-    /// The result as it stands.
-    pub(super) fn report(&self) -> Result<LaneReport> {
+    /// Whether it waits for the end of other lanes.
+    pub(super) fn rests(&self) -> bool {
+        self.log.rests.is_some()
+    }
+
+    /// The result as it stands, of a run of so many scans that is `complete` or not.
+    pub(super) fn report(&self, scans: u32, complete: bool) -> Result<LaneReport> {
         let mut selection = self.selector.selection()?;
         let lost = self.log.pins.warnings(&self.pinned, &selection);
         selection.warnings.extend(lost);
@@ -158,6 +179,8 @@ impl Lane {
             selection.selected.iter().chain(&selection.pinned).map(|s| s.id).collect();
         let mut dropped = self.log.dropped;
         dropped.evicted += self.log.alive.difference(&kept).count() as u64;
-        Ok(LaneReport { selection, dropped, trace: self.log.trace.points() })
+        let trace = self.log.trace.points();
+        let scans = self.log.rests.unwrap_or(scans);
+        Ok(LaneReport { selection, dropped, trace, scans, complete })
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Log {
     pub(super) pins: Pins,
     // Blocks so far, the unit of the trace.
     pub(super) blocks: u64,
+    // Scans after which another would have changed nothing, while other lanes go on.
+    pub(super) rests: Option<u32>,
 }
 
 impl Log {

@@ -2,6 +2,9 @@
 //!
 //! [`super::Driver`] is a record and a source to ask, [`super::Pushed`] a record and the columns
 //! that wait for the rest of their group.
+//!
+//! A lane for which another scan would change nothing rests while others go on, so that its result
+//! is that of a run with this lane alone.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -12,6 +15,7 @@ use super::driver::{RunOptions, RunReport};
 use super::lane::{Lane, Offered};
 use super::log::Log;
 use super::observer::{Observer, Progress};
+use super::quick::Quick;
 use super::snapshot;
 use crate::data::block::ColumnBlock;
 use crate::data::check::{Wants, check_block_for};
@@ -33,6 +37,8 @@ pub(super) struct Record {
     lanes: Vec<Lane>,
     // Places of the lanes that share a check, and the columns that these keep.
     sharing: Vec<(Vec<usize>, Pool)>,
+    // Where all lanes are brief and differ in their rows.
+    quick: Option<Quick>,
     pub(super) options: RunOptions,
     pub(super) position: Position,
     pub(super) groups: Option<Groups>,
@@ -58,9 +64,14 @@ impl Record {
                 return Err(Error::Rows { what: "the target".into(), got, want });
             }
         }
+        let quick = match sharing.iter().all(|(same, _)| same.len() == 1) {
+            true => Quick::new(&lanes),
+            false => None,
+        };
         Ok(Self {
             lanes,
             sharing,
+            quick,
             options,
             position: Position::default(),
             groups: None,
@@ -86,19 +97,40 @@ impl Record {
     pub(super) fn begin_scan(&mut self) {
         if self.position.in_scan == 0 {
             self.whole.restore(HashSet::new());
-            self.lanes.iter_mut().for_each(|lane| lane.log.begin_scan());
+            if self.lanes.iter().all(Lane::rests) {
+                // The whole run was at its end, and goes on.
+                self.wake();
+            }
+            self.lanes.iter_mut().filter(|l| !l.rests()).for_each(|lane| lane.log.begin_scan());
         }
+    }
+
+    /// Every lane takes part again.
+    fn wake(&mut self) {
+        self.lanes.iter_mut().for_each(|lane| lane.log.rests = None);
     }
 
     /// Checks a block, once for all lanes that share the check, and offers it to every lane.
     pub(super) fn offer(&mut self, block: &ColumnBlock, observer: &mut dyn Observer) -> Result<()> {
         let start = Instant::now();
+        if self.lanes.iter().all(Lane::rests) {
+            self.wake();
+        }
         let Position { scan, in_scan: first, .. } = self.position;
         let added = block.len() as u64;
         let arrived = self.position.arrived + added;
+        if let (Some(quick), None) = (&mut self.quick, &self.groups) {
+            quick.offer(block.columns(), first, &mut self.lanes)?;
+            self.checked += added;
+            self.pass(added, start);
+            return Ok(());
+        }
         let offered = Offered { block, first, scan, arrived };
         // One check at a time: its copies of a block are let go before the next is made.
         for (same, pool) in &self.sharing {
+            if same.iter().all(|at| self.lanes[*at].rests()) {
+                continue;
+            }
             let lane = &self.lanes[same[0]];
             // A lane of its own has its glances in the same pass as the check.
             let glances = lane.selector.glances().filter(|_| same.len() == 1);
@@ -111,21 +143,30 @@ impl Record {
             }
             for at in same {
                 let lane = &mut self.lanes[*at];
+                if lane.rests() {
+                    continue;
+                }
                 let own = checked.share(lane.selector.glances(), pool);
                 lane.offer(*at, offered, own, self.groups.as_mut(), observer)?;
             }
         }
-        let in_scan = first + added;
-        let seen = self.position.seen.max(in_scan);
-        self.position = Position { scan, in_scan, arrived, seen };
-        self.select += start.elapsed();
+        self.pass(added, start);
         Ok(())
+    }
+
+    /// Counts a block that was offered.
+    fn pass(&mut self, added: u64, start: Instant) {
+        let Position { scan, in_scan, arrived, seen } = self.position;
+        let in_scan = in_scan + added;
+        self.position =
+            Position { scan, in_scan, arrived: arrived + added, seen: seen.max(in_scan) };
+        self.select += start.elapsed();
     }
 
     /// Takes in the outcomes that come late, and waits for those under way.
     pub(super) fn settle(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let (start, scan) = (Instant::now(), self.position.scan);
-        for (at, lane) in self.lanes.iter_mut().enumerate() {
+        for (at, lane) in self.lanes.iter_mut().enumerate().filter(|(_, lane)| !lane.rests()) {
             lane.settle(at, scan, true, observer)?;
         }
         self.select += start.elapsed();
@@ -135,13 +176,17 @@ impl Record {
     /// Ends a scan; `true` when another would change nothing.
     pub(super) fn end_scan(&mut self, observer: &mut dyn Observer) -> Result<bool> {
         self.settle(observer)?;
-        let mut converged = true;
-        for lane in &mut self.lanes {
-            converged &= lane.selector.end_scan()?;
+        let mut ended = vec![false; self.lanes.len()];
+        for (lane, ended) in self.lanes.iter_mut().zip(&mut ended).filter(|(l, _)| !l.rests()) {
+            *ended = lane.selector.end_scan()?;
         }
         // The end of a scan may decide on features that waited for it.
         self.settle(observer)?;
         self.position.scan += 1;
+        for (lane, _) in self.lanes.iter_mut().zip(ended).filter(|(_, ended)| *ended) {
+            lane.log.rests = Some(self.position.scan);
+        }
+        let converged = self.lanes.iter().all(Lane::rests);
         self.position.in_scan = 0;
         self.whole.restore(HashSet::new());
         Ok(converged)
@@ -154,6 +199,7 @@ impl Record {
 
     /// Opens the scan that ended last for further features, behind all that came.
     pub(super) fn reopen(&mut self) -> u64 {
+        self.wake();
         let Position { scan, in_scan, seen, .. } = &mut self.position;
         if *in_scan == 0 {
             (*scan, *in_scan) = (scan.saturating_sub(1), *seen);
@@ -198,11 +244,14 @@ impl Record {
 
     /// The result as it stands.
     pub(super) fn report(&self, complete: bool) -> Result<RunReport> {
+        let scans = self.position.scan + u32::from(self.position.in_scan > 0);
+        let several = self.lanes.len() > 1;
+        let report = |lane: &Lane| lane.report(scans, complete || several && lane.rests());
         Ok(RunReport {
-            lanes: self.lanes.iter().map(Lane::report).collect::<Result<_>>()?,
+            lanes: self.lanes.iter().map(report).collect::<Result<_>>()?,
             features_seen: self.position.seen,
             groups: self.groups.clone(),
-            scans: self.position.scan + u32::from(self.position.in_scan > 0),
+            scans,
             complete,
             read: self.read,
             select: self.select,
@@ -245,6 +294,7 @@ impl Record {
             groups.restore(names);
         }
         self.position = position;
+        self.quick.iter_mut().for_each(Quick::forget);
         self.whole.restore(past);
         Ok(())
     }

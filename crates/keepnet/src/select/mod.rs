@@ -110,6 +110,27 @@ pub trait Glances: Sync {
     /// The numbers of a feature, given its product with the probe where there is one; `None` where
     /// they would be of no use later.
     fn glance(&self, feature: &Feature<'_>, product: Option<f64>) -> Option<Glance>;
+
+    /// What shows by one product alone that a newcomer is dropped; `None` where the method has no
+    /// such test.
+    fn quick_test(&self) -> Option<QuickTest<'_>> {
+        None
+    }
+}
+
+/// A newcomer `x` that is not pinned is dropped as weak and changes nothing where
+/// `(x'probe)^2 / (W^2 h) < least`, with `h` its variance, or its mean square where columns are not
+/// centred.
+#[derive(Clone, Copy, Debug)]
+pub struct QuickTest<'a> {
+    /// The residual, a value for each row that counts.
+    pub probe: &'a [f64],
+    /// 0 where every newcomer has to be looked at.
+    pub least: f64,
+    /// Changes with the probe.
+    pub version: u64,
+    /// Whether columns are centred.
+    pub centred: bool,
 }
 
 /// Numbers of a feature computed before its turn, valid for one version of the method's state.

@@ -7,10 +7,27 @@ use crate::data::{Data, STORAGES, Storage, listed, random, source};
 use crate::naive::{Measure, above, at_least, constant, correlation, information};
 
 /// A run of as many scans as it takes.
-fn run(data: &Data, storage: Storage, method: &str, spec: &MethodSpec, hold: &str) -> Selection {
+pub fn run(
+    data: &Data,
+    storage: Storage,
+    method: &str,
+    spec: &MethodSpec,
+    hold: &str,
+) -> Selection {
+    run_on(data, storage, method, spec, hold, Problem::binary(&data.y))
+}
+
+/// The same with a target of its own.
+pub fn run_on(
+    data: &Data,
+    storage: Storage,
+    method: &str,
+    spec: &MethodSpec,
+    hold: &str,
+    problem: Problem,
+) -> Selection {
     let info = registry::find(method).unwrap();
     let spec = spec.clone().set("hold", hold);
-    let problem = Problem::binary(&data.y);
     let selector = registry::make(info, &spec, &problem, Budget::unlimited()).unwrap();
     let mut source = source(data, storage);
     let options = RunOptions { scans: 0, width: 3, ..RunOptions::default() };

@@ -6,6 +6,8 @@ mod data;
 mod filters;
 mod groups;
 mod interactions;
+mod markov;
+mod models;
 mod naive;
 mod ogfs;
 mod rivals;

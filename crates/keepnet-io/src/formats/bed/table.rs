@@ -158,6 +158,10 @@ impl Schema for Bed {
         vec![3, 0, 1, 2]
     }
 
+    fn note(&self) -> Option<String> {
+        self.variants.note()
+    }
+
     fn variant(&self, at: usize) -> Option<Variant> {
         Some(self.variants.get(at.checked_sub(PEOPLE.len())?))
     }

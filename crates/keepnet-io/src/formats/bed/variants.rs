@@ -60,6 +60,14 @@ impl Variants {
         Ok(Self { path: path.into(), text, lines, all, _charge: charge })
     }
 
+    /// What the user should know of variants that are left out.
+    pub(super) fn note(&self) -> Option<String> {
+        let gone = self.all - self.lines.len();
+        let path = self.path.display();
+        (gone > 0)
+            .then(|| format!("{gone} variants of {path} have a negative position and are left out"))
+    }
+
     pub(super) fn len(&self) -> usize {
         self.lines.len()
     }

@@ -4,7 +4,6 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
 
 use keepnet::{Error, Result};
 
@@ -13,6 +12,7 @@ use crate::formats::npy::header::Header;
 use crate::formats::table::{Fingerprint, Schema};
 use crate::input::schema::ColumnInfo;
 use crate::memory::Charge;
+use crate::platform;
 use crate::store::Place;
 
 struct Npy {
@@ -73,7 +73,7 @@ impl Npy {
         for c in 0..columns {
             let value = c as u64 * self.rows + (self.rows - self.left);
             let start = self.header.start as u64 + value * size as u64;
-            self.file.get_ref().read_exact_at(&mut strip, start)?;
+            platform::read_exact_at(self.file.get_ref(), &mut strip, start)?;
             for (row, value) in strip.chunks_exact(size).enumerate() {
                 bytes[(row * columns + c) * size..][..size].copy_from_slice(value);
             }

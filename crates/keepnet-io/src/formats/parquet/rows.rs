@@ -5,7 +5,6 @@
 //! into rows in a temporary file (see [`crate::formats::turned`]).
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, FieldRef, Fields};
@@ -29,6 +28,7 @@ use crate::guard::guarded;
 use crate::input::names::check_unique;
 use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::memory::Charge;
+use crate::platform;
 use crate::store::Place;
 
 struct Pages {
@@ -153,7 +153,7 @@ fn pages(file: &File, metadata: &ParquetMetaData, known: &[usize], place: &Place
             let (mut dictionary, mut data) = (0, 0);
             let read = |at: u64, length: usize| {
                 let mut bytes = vec![0; length];
-                let done = file.read_exact_at(&mut bytes, at);
+                let done = platform::read_exact_at(file, &mut bytes, at);
                 done.map_err(|e| ParquetError::External(Box::new(e)))?;
                 Ok(bytes)
             };

@@ -9,7 +9,6 @@
 //! chunks a thread (or one chunk where that is larger).
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -29,6 +28,7 @@ use crate::input::names::check_unique;
 use crate::input::schema::{ColumnInfo, ColumnKind};
 use crate::input::series::SeriesValues;
 use crate::memory::{Charge, Meter};
+use crate::platform;
 use crate::store::Place;
 
 /// Raw bytes fetched at once: they are decoded while they are in the cache.
@@ -203,8 +203,7 @@ impl Parquet {
     fn window(&self, start: u64, end: u64, mut bytes: BytesMut) -> Result<Window> {
         let held = self.meter.take(end - start, "a column as it stands in the file")?;
         bytes.resize((end - start) as usize, 0);
-        self.file
-            .read_exact_at(&mut bytes, start)
+        platform::read_exact_at(&self.file, &mut bytes, start)
             .map_err(|e| Error::io(format!("reading {} bytes at {start}", bytes.len()), e))?;
         let (length, meter) = (self.length, self.meter.clone());
         Ok(Window { start, bytes: bytes.freeze(), length, meter, _held: held })

@@ -320,6 +320,7 @@ impl<R: Rule> RowLearner for Streaming<R> {
                 p_value: None,
                 tested: None,
                 mean: state.scale.mean(j, state.weight),
+                deviation: state.scale.standardises().then_some(sd),
                 missing: None,
             });
         }

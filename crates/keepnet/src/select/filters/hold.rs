@@ -20,7 +20,7 @@ pub(crate) const HOLD: Setting = Setting::whole(
 /// Bytes of columns that are held where neither `hold` nor the memory is limited.
 const AUTO: u64 = 64 << 20;
 /// Bytes of a held column besides its values.
-const SLOT: u64 = 400;
+pub(crate) const SLOT: u64 = 400;
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +121,11 @@ pub(crate) struct Room {
 }
 
 impl Room {
+    /// The same for one column.
+    pub(crate) fn one(self) -> Self {
+        Self { columns: 1, ..self }
+    }
+
     /// Whether a column of `bytes` can be held beside `held` bytes of others, which may be let go
     /// for it unless all are to be held.
     pub(crate) fn check(&self, held: u64, bytes: u64) -> Result<()> {

@@ -13,11 +13,28 @@
 //!   columns are added in the order of selection.
 
 pub mod fcbf;
+pub mod gdm;
 pub(crate) mod hold;
+pub mod iamb;
+pub(crate) mod lanes;
+pub(crate) mod markov;
+pub mod mmmb;
+pub mod mmpc;
 pub mod mrmr;
 pub(crate) mod per_feature;
 pub(crate) mod pool;
 pub(crate) mod rank;
+pub mod spsf_lar;
 
 /// The methods of this folder, in the order of the registry.
-pub(crate) const METHODS: &[&crate::registry::MethodInfo] = &[&fcbf::FCBF, &mrmr::MRMR];
+pub(crate) const METHODS: &[&crate::registry::MethodInfo] = &[
+    &fcbf::FCBF,
+    &mrmr::MRMR,
+    &spsf_lar::SPSF_LAR,
+    &gdm::GDM,
+    &iamb::IAMB,
+    &iamb::INTER_IAMB,
+    &iamb::FAST_IAMB,
+    &mmpc::MMPC,
+    &mmmb::MMMB,
+];

@@ -324,8 +324,9 @@ impl<M: Measure> ColumnSelector for Mrmr<M> {
         self.measure.centres()
     }
 
+    /// Numbers are multiplied, which dense columns are made for.
     fn compacts(&self) -> bool {
-        true
+        self.params.criterion.codes()
     }
 
     fn status(&self) -> Status {

@@ -95,6 +95,10 @@ impl Chosen {
         self.kept.id.unwrap_or_default()
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.kept.name
+    }
+
     pub(crate) fn pinned(&self) -> bool {
         self.kept.pinned
     }
@@ -151,6 +155,21 @@ impl<F: Serialize + DeserializeOwned> Pool<F> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.held.is_empty()
+    }
+
+    /// The first of the ranking.
+    pub(crate) fn first(&self) -> Option<(&Rank, &Candidate<F>)> {
+        self.held.first_key_value()
+    }
+
+    pub(crate) fn get(&self, rank: &Rank) -> Option<&Candidate<F>> {
+        self.held.get(rank)
+    }
+
+    /// Holds a candidate that was held before, so that there is room for it.
+    pub(crate) fn put(&mut self, rank: Rank, candidate: Candidate<F>) {
+        self.bytes += candidate.bytes();
+        self.held.insert(rank, candidate);
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Rank, &Candidate<F>)> {

@@ -95,11 +95,13 @@ pub fn auc(judge: usize) -> usize {
     4 + 2 * judge
 }
 
-/// Who competes: a method on features, or OFS.
+/// Who competes: a method on features, with a size of its own or told, or OFS.
 #[derive(Clone, Copy)]
 pub enum Entrant {
     /// A method on features.
     Features(Method),
+    /// A method that is told the size that is best on the test rows: the steps, and the largest.
+    Told(Method, usize, usize),
     /// OFS, which sees rows and needs to be told its size.
     Ofs,
 }
@@ -108,7 +110,7 @@ impl Entrant {
     /// Its name in the table.
     pub fn label(&self) -> &'static str {
         match self {
-            Self::Features(method) => method.label,
+            Self::Features(method) | Self::Told(method, ..) => method.label,
             Self::Ofs => "OFS",
         }
     }
@@ -124,20 +126,44 @@ impl Entrant {
     ) -> Result<Run> {
         match self {
             Self::Features(method) => {
-                let choice = select(table, &split.train, method, seed, arrival)?;
+                let choice = select(table, &split.train, method, (seed, None), arrival)?;
                 let one = |kind: &ClassifierKind| verdict(*kind, table, split, &choice.features);
                 Ok(Run { verdicts: judges.iter().map(one).collect(), choice })
             }
-            Self::Ofs => best_ofs(table, split, judges),
+            Self::Told(method, step, most) => {
+                let k = Some(*most);
+                let all = select(table, &split.train, method, (seed, k), arrival)?;
+                // A size at or beyond the end of the path is the end.
+                let last = all.features.len().min(*most);
+                let sizes = (*step..last).step_by(*step).chain([last]);
+                let first = |size: usize| Choice {
+                    features: all.features[..size].to_vec(),
+                    groups: 0,
+                    seconds: all.seconds,
+                };
+                Ok(best_of(table, split, judges, sizes.map(first).collect()))
+            }
+            Self::Ofs => {
+                let sizes = SIZES.map(|step| step * STEP);
+                let sizes = sizes.filter(|k| *k as u64 <= table.features);
+                let choices = ofs(table, split, &sizes.collect::<Vec<usize>>())?;
+                Ok(best_of(table, split, judges, choices))
+            }
+        }
+    }
+
+    /// The method in the registry; OFS is always there.
+    pub fn is_there(&self) -> bool {
+        match self {
+            Self::Features(method) | Self::Told(method, ..) => registry::find(method.name).is_ok(),
+            Self::Ofs => true,
         }
     }
 }
 
-/// OFS of the size that each classifier likes best on the test rows, as in the paper: its
-/// accuracies are therefore too good.
-fn best_ofs(table: &Table, split: &Split, judges: &[ClassifierKind]) -> Result<Run> {
-    let sizes = SIZES.map(|step| step * STEP).filter(|k| *k as u64 <= table.features);
-    let choices = ofs(table, split, &sizes.collect::<Vec<usize>>())?;
+/// The size that each classifier likes best on the test rows, as in the paper: the accuracies are
+/// therefore too good.
+fn best_of(table: &Table, split: &Split, judges: &[ClassifierKind], choices: Vec<Choice>) -> Run {
     let judged: Vec<Vec<Verdict>> = choices
         .par_iter()
         .map(|choice| {
@@ -158,7 +184,7 @@ fn best_ofs(table: &Table, split: &Split, judges: &[ClassifierKind]) -> Result<R
     let verdicts = verdicts.collect();
     let choice = choices.into_iter().nth(last);
     let none = || Choice { features: Vec::new(), groups: 0, seconds: 0.0 };
-    Ok(Run { choice: choice.unwrap_or_else(none), verdicts })
+    Run { choice: choice.unwrap_or_else(none), verdicts }
 }
 
 /// One pass over the training rows for each size, on the columns as they are: so the paper's

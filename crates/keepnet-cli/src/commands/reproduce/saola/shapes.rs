@@ -203,7 +203,14 @@ fn table(shape: Shape, seed: u64) -> Table {
         Arc::new(move |j| columns[j as usize].clone())
     };
     let discrete = matches!(shape.kind, Kind::Bits(_) | Kind::Codes(_));
-    Table { name: shape.name.into(), features: shape.features, make, problem, discrete }
+    Table {
+        name: shape.name.into(),
+        features: shape.features,
+        make,
+        problem,
+        discrete,
+        whole: false,
+    }
 }
 
 /// Beyond this only SAOLA and group-SAOLA run, on columns made as they come.
@@ -261,7 +268,7 @@ fn large(bench: &mut Bench) -> Result<()> {
                 continue;
             }
             let means = measure(bench, shape, method.label, |table, seed| {
-                select(table, &whole(table).train, method, seed, Arrival::Given)
+                select(table, &whole(table).train, method, (seed, None), Arrival::Given)
             })?;
             both(bench, shape.name, method.label, &means, (published::N, theirs[at]));
         }
@@ -298,7 +305,7 @@ fn shapes(bench: &mut Bench) -> Result<()> {
         let most = published::MAXIMA.iter().find(|(name, _)| *name == shape.name);
         let most = most.map_or([published::N; 4], |(_, numbers)| *numbers);
         let grouped = published::GROUPS.iter().find(|(name, _)| *name == shape.name);
-        let grouped = grouped.map_or([published::N; 6], |(_, numbers)| *numbers);
+        let grouped = grouped.map_or([published::N; 9], |(_, numbers)| *numbers);
         let mut rows = vec![(SAOLA, (sizes[0], seconds[0]))];
         if shape.features <= MANY {
             rows.push((FAST_OSFS, (sizes[1], seconds[1])));
@@ -310,7 +317,7 @@ fn shapes(bench: &mut Bench) -> Result<()> {
                 continue;
             }
             let means = measure(bench, shape, method.label, |table, seed| {
-                select(table, &whole(table).train, &method, seed, Arrival::Given)
+                select(table, &whole(table).train, &method, (seed, None), Arrival::Given)
             })?;
             both(bench, shape.name, method.label, &means, theirs);
         }
@@ -319,7 +326,7 @@ fn shapes(bench: &mut Bench) -> Result<()> {
             both(bench, shape.name, "OFS", &means, (sizes[3], seconds[3]));
         }
         let means = measure(bench, shape, GROUP_SAOLA.label, |table, seed| {
-            select(table, &whole(table).train, &GROUP_SAOLA, seed, Arrival::Grouped(seed))
+            select(table, &whole(table).train, &GROUP_SAOLA, (seed, None), Arrival::Grouped(seed))
         })?;
         both(bench, shape.name, GROUP_SAOLA.label, &means, (grouped[1], grouped[0]));
         let what = ("groups", apart(grouped[2]), Some(means[2]));

@@ -64,8 +64,9 @@ fn partition(table: &Table, seed: u64) -> Result<Vec<f64>> {
     let splits = k_fold(&table.problem.target, FOLDS, 1, seed)?;
     let mut values = Vec::new();
     for method in &METHODS {
-        let one =
-            |split: &Split| Ok(select(table, &split.train, method, seed, Arrival::Given)?.features);
+        let one = |split: &Split| {
+            Ok(select(table, &split.train, method, (seed, None), Arrival::Given)?.features)
+        };
         values.extend(alike(table, &splits.iter().map(one).collect::<Result<Vec<_>>>()?)?);
     }
     let size = SIZE.min(table.features as usize / 2);

@@ -65,6 +65,7 @@ pub(crate) struct Fit {
     /// In the order of `model.index`.
     score: Vec<f64>,
     mean: Vec<f64>,
+    deviation: Vec<f64>,
     pub(crate) loss: f64,
     /// Number of features that do not vary, where all were examined.
     pub(crate) constant: Option<u64>,
@@ -110,6 +111,7 @@ impl Fit {
         Ok(Self {
             score: removal_costs(gram, set, b)?,
             mean: set.iter().map(|j| gram.mean[*j]).collect(),
+            deviation: set.iter().map(|j| gram.sd[*j]).collect(),
             model: gram.model(set, b),
             loss: 0.5 * rss,
             constant: None,
@@ -175,6 +177,7 @@ impl Fit {
                 p_value: None,
                 tested: None,
                 mean: self.mean[at],
+                deviation: Some(self.deviation[at]),
                 missing: None,
             });
         }

@@ -99,7 +99,12 @@ impl CachedFit for Logistic {
     }
 
     fn selection_of(&self, fit: &Fit, rows: u64) -> Selection {
-        self.inner.selection_of(fit, rows)
+        let mut selection = self.inner.selection_of(fit, rows);
+        // Deviations of the working rows are not those of the data.
+        for feature in selection.selected.iter_mut().chain(&mut selection.pinned) {
+            feature.deviation = None;
+        }
+        selection
     }
 }
 

@@ -105,6 +105,7 @@ impl Held {
                 level: self.level,
             }),
             mean: self.mean,
+            deviation: None,
             missing: Some(self.missing),
         }
     }

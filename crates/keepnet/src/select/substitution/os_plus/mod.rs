@@ -62,7 +62,8 @@ use crate::select::fitted::EPSILON;
 use crate::select::kept_products::{BlockProducts, GROUP, Products};
 use crate::select::refit::Outputs;
 use crate::select::{
-    ColumnSelector, Glance, Glances, Holds, Late, Marginal, Memory, Outcome, Reason, Status, fitted,
+    ColumnSelector, Glance, Glances, Holds, Late, Marginal, Memory, Outcome, QuickTest, Reason,
+    Status, fitted,
 };
 use crate::selection::{Selection, Value};
 
@@ -159,6 +160,11 @@ trait Core: Send + Sync {
     fn full(&self) -> bool;
     /// Whether the marginal alone shows that the newcomer cannot enter.
     fn rejects(&self, marginal: &Marginal) -> bool;
+    /// The least gain of a newcomer that is not rejected by its marginal, 0 until the set is full;
+    /// `None` where the marginal needs more than the probe.
+    fn least_gain(&self) -> Option<f64> {
+        None
+    }
     /// A closer test of a newcomer that was not rejected; it may correct the marginal.
     fn confirms(&self, feature: &Feature<'_>, marginal: &mut Marginal) -> bool {
         let _ = (feature, marginal);
@@ -362,6 +368,12 @@ impl Glances for OsPlus {
         }
         let marginal = self.core.marginal(feature, product);
         Some(Glance { version: self.core.version(), marginal })
+    }
+
+    fn quick_test(&self) -> Option<QuickTest<'_>> {
+        let (probe, least) = (self.core.probe()?, self.core.least_gain()?);
+        let (version, centred) = (self.core.version(), self.frame.centred());
+        Some(QuickTest { probe, least, version, centred })
     }
 }
 

@@ -99,6 +99,11 @@ impl Squared {
         self.y.len()
     }
 
+    /// The least gain of a newcomer of a full set that is looked at.
+    fn least(&self) -> f64 {
+        self.state.theta.value() * self.state.model.threshold
+    }
+
     fn add_covariate(&mut self, covariate: &crate::data::target::Covariate) -> Result<()> {
         let (data, stats) = self.frame.column(&covariate.values);
         let slot = self.state.kept.push_covariate(&covariate.name, data, stats)?;
@@ -242,8 +247,11 @@ impl Core for Squared {
     }
 
     fn rejects(&self, marginal: &Marginal) -> bool {
-        let state = &self.state;
-        self.full() && marginal.gain() < state.theta.value() * state.model.threshold
+        self.full() && marginal.gain() < self.least()
+    }
+
+    fn least_gain(&self) -> Option<f64> {
+        Some(if self.full() { self.least() } else { 0.0 })
     }
 
     fn passes_near(&mut self, feature: &Feature<'_>, marginal: &Marginal) -> bool {
