@@ -488,7 +488,7 @@ class OSPlus(_Model, _Features):
         k: int | Sequence[int] | str = ...,
         *,
         loss: str | None = ...,
-        reserve: int = ...,
+        reserve: int | Literal["auto"] = ...,
         theta: float | Literal["auto"] = ...,
         ridge: float = ...,
         epsilon: float | None = ...,

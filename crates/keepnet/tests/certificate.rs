@@ -332,8 +332,10 @@ fn every_loss_ends_with_a_certificate_and_no_higher_loss() {
     let data = Data::normal(120, P, 5);
     for loss in [LossKind::Logistic, LossKind::SquaredHinge, LossKind::SquaredEpsilon] {
         let problem = data.problem(loss);
+        // The model as it stands, with no last pass over a reserve.
         let make = || {
             let params = OsPlusParams { loss: Some(loss), ..OsPlusParams::new(K) };
+            let params = params.without_last_pass(&problem).unwrap();
             OsPlus::new(params, &problem, Budget::unlimited()).unwrap()
         };
         let run = |selector: OsPlus, scans| {

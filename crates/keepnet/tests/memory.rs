@@ -237,7 +237,7 @@ fn specs(method: &MethodInfo, k: usize) -> Vec<MethodSpec> {
     let spec = MethodSpec::k(k);
     match method.name {
         "asy-os" => vec![spec.set("centre", "simulated").set("workers", 3)],
-        "os-plus" => vec![spec.set("reserve", k / 2)],
+        "os-plus" => vec![spec.clone().set("reserve", k / 2), spec],
         // Thresholds that fill the kept list, and a pool that these features fill.
         "ossfs-dd" => [spec, MethodSpec::default()]
             .map(|spec| spec.set("low", 0).set("high", 0.1).set("pool", 8))

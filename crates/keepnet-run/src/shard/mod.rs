@@ -103,6 +103,8 @@ impl Shard {
             return Err(Error::param("k", "a choice, or with other lanes", want));
         }
         let params = OsPlusParams::of(&request.method.spec(request.run.seed)?)?;
+        // Exchanges over the parts end the run, so no part has a last pass of its own.
+        let params = params.without_last_pass(&problem)?;
         let selector = OsPlus::new(params, &problem, Budget::unlimited())?;
         Ok(Self {
             policy: request.policy()?,

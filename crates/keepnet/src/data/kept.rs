@@ -170,6 +170,17 @@ impl KeptSet {
         self.slots.iter().map(Kept::bytes).sum()
     }
 
+    /// Takes room in the budget for columns that are held beside the set, and gives room back; over
+    /// budget is an error that changes nothing.
+    pub(crate) fn trade_room(&mut self, take: u64, give: u64) -> Result<()> {
+        self.budget.give(give);
+        let taken = self.budget.take(take, "the reserve");
+        if taken.is_err() {
+            self.budget.take(give, "the reserve")?;
+        }
+        taken
+    }
+
     /// Whether a copy of a feature fits into the budget: for methods whose state changes before
     /// they copy it.
     pub(crate) fn check_room(&self, feature: &Feature<'_>) -> Result<()> {
@@ -211,7 +222,8 @@ impl KeptSet {
         })
     }
 
-    fn add(&mut self, kept: Kept) -> Result<usize> {
+    /// Puts a column into a new slot at the end; over budget is an error that changes nothing.
+    pub(crate) fn add(&mut self, kept: Kept) -> Result<usize> {
         self.budget.take(kept.bytes(), "the kept set")?;
         let slot = self.slots.len();
         if let Some(id) = kept.id {

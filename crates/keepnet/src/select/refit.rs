@@ -18,7 +18,7 @@ use crate::numeric::inner_product::{Frame, centre};
 use crate::numeric::linalg::{Square, inverse, solve};
 
 /// Ridge of the losses that need one, on unit-variance columns.
-const RIDGE: f64 = 1e-3;
+pub(crate) const RIDGE: f64 = 1e-3;
 const NEWTON_STEPS: usize = 50;
 /// Newton ends where slopes are below this share of a usual margin, and steps below this share of
 /// the largest coefficient.

@@ -153,7 +153,7 @@ fn classification(bench: &mut Bench) -> Result<()> {
         ("Grafting", "grafting standardise=false lambda=l1-hinge"),
         ("L1 CD", "l1-cd standardise=false lambda=l1-hinge"),
         ("L0 CD", "l0-cd standardise=false"),
-        ("ours", "os-plus loss=logistic"),
+        ("ours", "os-plus reserve=0 loss=logistic"),
     ]);
     let error = "test error";
     for p in sizes(bench, 1000, 2000)? {

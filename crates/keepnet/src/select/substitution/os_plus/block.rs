@@ -13,7 +13,7 @@ use crate::data::check::Feature;
 use crate::error::Result;
 use crate::numeric::inner_product::Frame;
 use crate::select::kept_products::{Against, BlockProducts, GROUP};
-use crate::select::{Marginal, Outcome, Reason, Verdict};
+use crate::select::{Marginal, Outcome, Verdict};
 
 /// How many marginals threads compute ahead: right after the residual changed, and at most.
 const AHEAD: (usize, usize) = (8, 128);
@@ -38,7 +38,7 @@ pub(super) fn offer_block(
             || !core.confirms(&features[t], &mut marginal)
             || !core.passes_near(&features[t], &marginal);
         if weak && !features[t].pinned {
-            let mut outcome = Outcome::dropped(Reason::Weak);
+            let mut outcome = core.rejected(&features[t], &marginal)?;
             outcome.marginal = Some(0.5 * marginal.gain());
             out.push(outcome);
             continue;

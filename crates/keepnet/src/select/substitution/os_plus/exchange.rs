@@ -54,6 +54,8 @@ impl OsPlus {
         newcomers: &[Feature<'_>],
         tolerance: f64,
     ) -> Result<Vec<Exchanged>> {
+        // What leaves is a column outside, and not one that waits for a last pass.
+        self.without_last_pass()?;
         let kept = self.core.kept();
         let new = newcomers.iter().filter(|feature| kept.slot(feature.id).is_none());
         let columns: Vec<Feature<'_>> = new.map(|feature| feature.share(None)).collect();

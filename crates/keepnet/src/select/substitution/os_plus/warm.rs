@@ -96,7 +96,8 @@ impl OsPlus {
     }
 
     fn identity(&self) -> Result<Identity> {
-        let OsPlusParams { k, reserve, theta, ridge, intercept, .. } = &self.params;
+        let OsPlusParams { k, theta, ridge, intercept, .. } = &self.params;
+        let reserve = self.reserve;
         let (loss, n) = (self.outputs.kind.name(), self.frame.n());
         let theta = theta.map_or("auto".into(), |theta| theta.to_string());
         let settings = format!(

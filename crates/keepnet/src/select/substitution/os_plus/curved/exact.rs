@@ -19,7 +19,7 @@ use crate::select::{Along, Marginal};
 /// Newton steps to the optimum, at most, and the share of the loss at which it is reached.
 const STEPS: usize = 30;
 const REACHED: f64 = 1e-13;
-const COLLINEAR: f64 = 1e-8;
+pub(super) const COLLINEAR: f64 = 1e-8;
 
 /// Twice the fall of the loss if the newcomer joined.
 pub(super) fn gain(test: &[Tested]) -> f64 {

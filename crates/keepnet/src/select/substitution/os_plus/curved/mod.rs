@@ -17,13 +17,16 @@
 //! corrected in the same way, by the exact rise over the modelled one.
 
 mod exact;
+mod last_pass;
 mod newton;
 mod removal;
+mod reserve;
+mod swap;
 
 use serde::{Deserialize, Serialize};
 
 use super::loss_line::LossLine;
-use super::{Core, Exchange, Newcomer, OsPlusParams, Theta, theta};
+use super::{Answer, Core, Exchange, Newcomer, OsPlusParams, Theta, theta};
 use crate::data::check::Feature;
 use crate::data::kept::{Kept, KeptSet};
 use crate::data::target::{Covariate, Problem};
@@ -34,9 +37,11 @@ use crate::numeric::linalg::Square;
 use crate::run::snapshot::{decode, encode, ensure};
 use crate::select::kept_products::Products;
 use crate::select::refit::Outputs;
-use crate::select::{Along, Marginal, Outcome, Reason, Status, Verdict};
+use crate::select::{Along, Marginal, Outcome, Status, Verdict};
 
-use exact::{Tested, gain};
+use exact::gain;
+use last_pass::Chosen;
+use reserve::Reserve;
 
 /// Relative change of the curvature after which it is computed anew. The slopes are exact at every
 /// swap and a swap that does not lower the loss is undone. At 0.05 runs took twice the time for a
@@ -68,6 +73,9 @@ struct State {
     threshold: f64,
     theta: Theta,
     models: Vec<Model>,
+    reserve: Reserve,
+    /// What the last pass chose, until the stream goes on.
+    chosen: Option<Chosen>,
 }
 
 /// One output's model. Indices of `swept` and `w` are `0` for the intercept, where there is
@@ -87,6 +95,7 @@ struct Model {
 impl Curved {
     pub(super) fn new(
         params: &OsPlusParams,
+        reserve: usize,
         frame: &Frame,
         problem: &Problem,
         kind: LossKind,
@@ -114,6 +123,8 @@ impl Curved {
             threshold: 0.0,
             theta: theta(params.theta),
             models: vec![model; outputs.y.len()],
+            reserve: Reserve::new(reserve),
+            chosen: None,
         };
         let (k, ridge, frame) = (params.k, params.ridge, frame.clone());
         let mut new = Self { k, ridge, frame, outputs, factors: Vec::new(), state };
@@ -151,32 +162,6 @@ impl Curved {
         self.base() + self.state.kept.len()
     }
 
-    /// Moves coefficients and inverse of the quadratic model: adds a newcomer and removes slot `out`
-    /// where there is one.
-    fn move_models(&mut self, size: usize, test: &[Tested], out: Option<usize>) {
-        let base = self.base();
-        let mut scratch = Vec::new();
-        for (model, test) in self.state.models.iter_mut().zip(test) {
-            model.swept.reserve(size + 1);
-            for i in 0..size {
-                model.w[i] -= test.d[i] * test.v;
-                model.swept.set(size, i, test.d[i]);
-            }
-            model.w.push(test.v);
-            model.swept.set(size, size, test.schur);
-            model.swept.sweep(size, 1.0, size + 1, &mut scratch);
-            let Some(out) = out else { continue };
-            let q = base + out;
-            let share = model.w[q] / model.swept.at(q, q);
-            for i in 0..=size {
-                model.w[i] -= model.swept.at(i, q) * share;
-            }
-            model.swept.sweep(q, -1.0, size + 1, &mut scratch);
-            model.swept.relocate(size, q, size + 1);
-            model.w.swap_remove(q);
-        }
-    }
-
     fn renew_threshold(&mut self) {
         self.factors.clear();
         self.factors.resize(self.state.kept.len(), None);
@@ -189,48 +174,6 @@ impl Curved {
             here.state.models.iter().map(of).sum::<f64>()
         };
         self.state.threshold = self.cheapest(rise).map_or(f64::INFINITY, |(rise, _)| rise);
-    }
-
-    /// Adds a newcomer, in place of slot `out` where there is one, and corrects the coefficients.
-    fn enter(
-        &mut self,
-        feature: &Feature<'_>,
-        test: &[Tested],
-        out: Option<usize>,
-    ) -> Result<Option<Kept>> {
-        let size = self.size();
-        let evicted = match out {
-            Some(slot) => Some(self.state.kept.replace(slot, feature)?),
-            None => {
-                self.state.kept.push(feature)?;
-                self.state.changed_at.push(0);
-                None
-            }
-        };
-        self.move_models(size, test, out);
-        self.state.clock += 1;
-        let slot = out.unwrap_or(self.state.kept.len() - 1);
-        self.state.changed_at[slot] = self.state.clock;
-        for c in 0..self.state.models.len() {
-            let u = self.predict(&self.state.models[c].w);
-            self.renew_slopes(c, u);
-            self.newton_step(c);
-        }
-        Ok(evicted)
-    }
-
-    /// Replaces slot `out` by the newcomer if that lowers the loss; gives the old column if it did.
-    fn swap(&mut self, feature: &Feature<'_>, test: &[Tested], out: usize) -> Result<Option<Kept>> {
-        let (before, models) = (self.total_value(), self.state.models.clone());
-        let evicted = self.enter(feature, test, Some(out))?;
-        if self.total_value() < before {
-            return Ok(evicted);
-        }
-        self.state.models = models;
-        if let Some(evicted) = evicted {
-            self.state.kept.put_back(out, evicted)?;
-        }
-        Ok(None)
     }
 
     /// After a change of the model: updates drifted curvatures, threshold and version.
@@ -326,36 +269,70 @@ impl Core for Curved {
         products: &Products,
     ) -> Result<Outcome> {
         let Some(test) = self.tested(feature, marginal, &products.kept) else {
-            return Ok(Outcome::dropped(Reason::Weak));
+            return self.outside(feature, 0.0);
         };
         let gain = gain(&test);
         let own: f64 = test.iter().zip(&marginal.0).map(|(t, along)| t.schur / along.curve).sum();
-        let mut outcome = Outcome::new(Verdict::Kept);
-        outcome.score = Some(0.5 * gain);
         let enters = feature.pinned || !self.full();
-        let swapped = if enters {
+        let mut outcome = if enters {
             self.enter(feature, &test, None)?;
-            None
+            self.left_reserve(feature.id)?;
+            Outcome::new(Verdict::Kept)
         } else {
-            match self.weakest(&test, gain) {
-                Some((_, out)) => self.swap(feature, &test, out)?,
+            let swapped = match self.weakest(&test, gain) {
+                Some(weakest) => self.swap(feature, &test, weakest)?,
                 None => None,
+            };
+            match swapped {
+                Some(evicted) => Outcome { evicted, ..Outcome::new(Verdict::Kept) },
+                None => self.outside(feature, gain)?,
             }
         };
+        outcome.score = Some(0.5 * gain);
         // After what can fail: an error changes nothing.
         self.state.theta.add(own / test.len() as f64);
+        if outcome.verdict != Verdict::Kept {
+            return Ok(outcome);
+        }
         if enters {
             self.state.pinned += usize::from(feature.pinned);
         } else {
-            let Some(evicted) = swapped else {
-                outcome.verdict = Verdict::Dropped(Reason::Weak);
-                return Ok(outcome);
-            };
             self.state.substitutions += 1;
-            outcome.evicted.extend(evicted.id);
         }
         self.update_after_change()?;
+        if !enters {
+            self.renew_reserve_in_turn();
+        }
         Ok(outcome)
+    }
+
+    fn rejected(&mut self, feature: &Feature<'_>, marginal: &Marginal) -> Result<Outcome> {
+        self.rejected_feature(feature, marginal)
+    }
+
+    fn go_on(&mut self) {
+        self.state.chosen = None;
+    }
+
+    fn end_scan(&mut self) {
+        self.renew_reserve();
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.state.chosen = self.last_pass()?;
+        Ok(())
+    }
+
+    fn close_reserve(&mut self) -> Result<()> {
+        self.close_own_reserve()
+    }
+
+    fn waiting(&self) -> &[Kept] {
+        self.state.reserve.columns()
+    }
+
+    fn answer(&self) -> Option<Answer<'_>> {
+        self.answer_of(self.state.chosen.as_ref()?)
     }
 
     fn model(&self) -> Vec<usize> {
@@ -373,6 +350,7 @@ impl Core for Curved {
             loss: Some(self.total_value()),
             substitutions: self.state.substitutions,
             bytes: self.state.kept.bytes()
+                + self.state.reserve.bytes()
                 + matrices
                 + 32 * (self.frame.n() * self.state.models.len()) as u64,
         }
@@ -417,6 +395,12 @@ impl Core for Curved {
             ensure(fits, "weights of other columns")?;
         }
         ensure(state.theta.fits(&self.state.theta), "another theta")?;
+        state.reserve = std::mem::take(&mut state.reserve).resumed(&self.state.reserve, n)?;
+        state.kept.trade_room(state.reserve.bytes(), 0)?;
+        let mut waiting = state.reserve.columns().iter().filter_map(|kept| kept.id);
+        ensure(waiting.all(|id| state.kept.slot(id).is_none()), "a feature is held twice")?;
+        let places = held + state.reserve.columns().len();
+        ensure(state.chosen.iter().all(|chosen| chosen.sound(places)), "another last pass")?;
         self.state = state;
         self.factors = vec![None; self.state.kept.len()];
         Ok(())

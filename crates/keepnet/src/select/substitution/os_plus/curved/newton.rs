@@ -6,6 +6,9 @@ use crate::data::kept::Kept;
 use crate::error::{Error, Result};
 use crate::numeric::linalg::{Square, inverse};
 
+/// Ridge of covariates, against collinearity only.
+pub(super) const COVARIATE_RIDGE: f64 = 1e-8;
+
 impl Curved {
     /// Penalised loss of output `c` at the prediction `u` and coefficients `w`.
     pub(super) fn value(&self, c: usize, u: &[f64], w: &[f64], ridges: &[f64]) -> f64 {
@@ -117,7 +120,7 @@ impl Curved {
     }
 
     pub(super) fn ridge_of(&self, stats: &ColumnStats, covariate: bool) -> f64 {
-        (if covariate { 1e-8 } else { self.ridge }) * self.frame.square(stats)
+        (if covariate { COVARIATE_RIDGE } else { self.ridge }) * self.frame.square(stats)
     }
 
     pub(super) fn ridges(&self) -> Vec<f64> {
@@ -171,7 +174,7 @@ mod tests {
         for kind in [LossKind::Logistic, LossKind::SquaredHinge] {
             let (params, frame) = (OsPlusParams::new(4), Frame::new(&problem, true));
             let kept = KeptSet::new(Budget::unlimited());
-            let mut curved = Curved::new(&params, &frame, &problem, kind, kept).unwrap();
+            let mut curved = Curved::new(&params, 2, &frame, &problem, kind, kept).unwrap();
             let offer = |curved: &mut Curved, some| {
                 block::offer_block(
                     curved,

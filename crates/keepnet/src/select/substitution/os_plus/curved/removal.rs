@@ -7,7 +7,17 @@ use crate::select::substitution::os_plus::loss_line::{LossLine, OutputState};
 impl Curved {
     /// The loss of output `c` along one column.
     pub(super) fn loss_line(&self, c: usize, x: &impl HasColumn) -> LossLine<'_> {
-        let Model { u, g, d, sum_g, sum_d, .. } = &self.state.models[c];
+        self.loss_line_of(&self.state.models[c], c, x)
+    }
+
+    /// The same of another model of that output.
+    pub(super) fn loss_line_of<'a>(
+        &'a self,
+        model: &'a Model,
+        c: usize,
+        x: &impl HasColumn,
+    ) -> LossLine<'a> {
+        let Model { u, g, d, sum_g, sum_d, .. } = model;
         let state = OutputState {
             loss: &*self.outputs.loss,
             u,
