@@ -11,7 +11,7 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 host=$(rustc -vV | sed -n 's/^host: //p')
 name=keepnet-$version-$host
 
-cargo build --release --locked -p keepnet-cli
+scripts/cargo.sh build --locked --bin keepnet
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

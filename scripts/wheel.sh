@@ -21,18 +21,19 @@ else
     tools=$CARGO_TARGET_DIR/wheel-tools
     [ -x "$tools/bin/maturin" ] || "$python" -m venv "$tools"
     "$tools/bin/pip" install --quiet --disable-pip-version-check "maturin>=1.9,<2" ziglang
-    arch=$(uname -m)
-    # maturin knows which of rustc's flags Zig does not take.
-    cat >"$tools/link" <<EOF
+    # As `cc` on the path, so that cargo takes it for the linker and still knows what it has
+    # compiled: a linker in its settings would make it compile all again. maturin knows which of
+    # the flags of rustc Zig does not take.
+    mkdir -p "$tools/zig"
+    cat >"$tools/zig/cc" <<EOF
 #!/bin/sh
 export CARGO_ZIGBUILD_ZIG_COMMAND="$tools/bin/python3" CARGO_ZIGBUILD_ZIG_COMMAND_ARGS="-m ziglang"
-exec "$tools/bin/maturin" zig cc -- -g -fno-sanitize=all -target $arch-linux-gnu.2.17 "\$@"
+exec "$tools/bin/maturin" zig cc -- -g -fno-sanitize=all -target $(uname -m)-linux-gnu.2.17 "\$@"
 EOF
-    chmod +x "$tools/link"
-    linker=CARGO_TARGET_$(echo "$arch" | tr '[:lower:]' '[:upper:]')_UNKNOWN_LINUX_GNU_LINKER
+    chmod +x "$tools/zig/cc"
     fresh=$(mktemp -d)
     trap 'rm -rf "$fresh"' EXIT
-    env "$linker=$tools/link" "$tools/bin/maturin" build --manifest-path python/Cargo.toml \
+    PATH=$tools/zig:$PATH "$tools/bin/maturin" build --manifest-path python/Cargo.toml \
         --release --locked --strip --compatibility manylinux_2_17 --out "$fresh"
     mkdir -p dist
     mv "$fresh"/keepnet-*.whl dist/
