@@ -19,7 +19,7 @@ pub fn cases() -> Vec<(&'static MethodInfo, Option<LossKind>)> {
 /// A target that the method takes.
 pub fn problem(data: &Data, method: &MethodInfo, loss: Option<LossKind>) -> Problem {
     match (method.name, loss) {
-        ("l1-hinge" | "ogfs" | "group-saola", _) => Problem::binary(&data.labels()),
+        ("gdm" | "group-saola" | "l1-hinge" | "ogfs", _) => Problem::binary(&data.labels()),
         (_, Some(loss)) => data.problem(loss),
         (_, None) => Problem::regression(data.y.clone()),
     }

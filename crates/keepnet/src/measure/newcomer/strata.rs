@@ -314,7 +314,7 @@ mod tests {
         let mut random = generator(4, 0);
         let mut many = 0;
         for trial in 0..60 {
-            let (n, tops) = (random.random_range(60..400), [2, 3, 6, 9]);
+            let (n, tops) = (random.random_range(60..400), [2, 4, 6, 16]);
             let mut column = |top: u32| -> Vec<f64> {
                 (0..n).map(|_| f64::from(random.random_range(0..top))).collect()
             };
