@@ -211,7 +211,7 @@ fn threads_and_blocks_change_no_digit() {
         assert_eq!(reference, other, "{threads} threads");
     }
     // A smaller limit makes narrower blocks; the trace has a point a block and may differ.
-    let mut narrow = outside_run(folder.select(&format!("{call} --memory 26MB")));
+    let mut narrow = outside_run(folder.select(&format!("{call} --memory 28MB")));
     let mut reference = reference;
     let points = |result: &Value| result["trace"].as_array().unwrap().len();
     assert!(points(&narrow) > points(&reference), "{} {}", points(&narrow), points(&reference));

@@ -29,6 +29,7 @@ use self::machine::{Machine, Member, Members, Params, violation};
 use super::hold::{HOLD, Hold};
 use super::pool::{Candidate, Offered, Pool};
 use super::rank::Rank;
+use crate::data::block::FeatureId;
 use crate::data::check::{CheckedBlock, Feature};
 use crate::data::target::{Problem, Target};
 use crate::error::{Error, Result};
@@ -73,15 +74,16 @@ struct Gdm {
 impl Gdm {
     fn offer(&mut self, feature: &Feature<'_>, products: &[f64]) -> Result<Outcome> {
         let id = feature.id;
-        if self.order.iter().any(|at| self.members.list[*at].chosen.id() == id) && !feature.pinned {
-            self.look(feature, products)?;
-            return Ok(Outcome::new(Verdict::Held));
-        }
-        let (marginal, offered) = self.look(feature, products)?;
-        let outcome = match offered {
-            Some(Offered::Held(evicted)) => Outcome { evicted, ..Outcome::new(Verdict::Reserved) },
-            _ if feature.pinned => Outcome::new(Verdict::Held),
-            _ => {
+        let member = feature.pinned || self.members.at(id).is_some();
+        let (marginal, held) = self.look(feature, products)?;
+        let outcome = match held {
+            Some(mut evicted) => {
+                evicted.retain(|id| !self.holds(*id));
+                let verdict = if member { Verdict::Held } else { Verdict::Reserved };
+                Outcome { evicted, ..Outcome::new(verdict) }
+            }
+            None if member => Outcome::new(Verdict::Held),
+            None => {
                 let of = self.machines.iter().find_map(|machine| machine.follows(id));
                 let by = of.map(|at| self.members.list[at].chosen.id());
                 Outcome::dropped(by.map_or(Reason::Weak, |by| Reason::Redundant { by: Some(by) }))
@@ -90,12 +92,19 @@ impl Gdm {
         Ok(Outcome { marginal, ..outcome })
     }
 
-    /// Offers a feature to every machine; its largest violation, and whether one holds it.
+    /// Whether a feature was taken by a machine, or waits in one.
+    fn holds(&self, id: FeatureId) -> bool {
+        let waits = |machine: &Machine| machine.pool.iter().any(|(rank, _)| rank.id() == id);
+        self.members.at(id).is_some() || self.machines.iter().any(waits)
+    }
+
+    /// Offers a feature to every machine; its largest violation and, where one holds it, what the
+    /// machines let go for it.
     fn look(
         &mut self,
         feature: &Feature<'_>,
         products: &[f64],
-    ) -> Result<(Option<f64>, Option<Offered>)> {
+    ) -> Result<(Option<f64>, Option<Vec<FeatureId>>)> {
         let (mut most, mut held) = (None, None);
         let fixed = self.fixed();
         self.budget.check(fixed, "the selected columns in double precision")?;
@@ -112,10 +121,7 @@ impl Gdm {
             room.bytes /= share;
             let make = || Candidate::new(feature, None, (), (c, None));
             match machine.pool.offer(rank, room, feature.pinned, make)? {
-                Offered::Held(mut gone) => match &mut held {
-                    Some(Offered::Held(all)) => all.append(&mut gone),
-                    _ => held = Some(Offered::Held(gone)),
-                },
+                Offered::Held(gone) => held.get_or_insert_with(Vec::new).extend(gone),
                 Offered::Refused => {}
             }
         }

@@ -50,7 +50,8 @@ pub(super) struct Members {
 }
 
 impl Members {
-    fn at(&self, id: FeatureId) -> Option<usize> {
+    /// The place of a feature among the members.
+    pub(super) fn at(&self, id: FeatureId) -> Option<usize> {
         self.list.iter().position(|member| member.chosen.id() == id)
     }
 
