@@ -19,12 +19,12 @@ REQUEST = json.dumps({"method": {"name": "os-plus", "k": 2}})
 
 
 def fit(packed, names=None, y=Y, weight=None):
-    return _keepnet.fit_columns(REQUEST, packed, names, y, None, weight, False, None)
+    return _keepnet.fit_columns(REQUEST, packed, names, [("", y, None, False)], weight, None)
 
 
 def push(packed, names=None):
     names = [f"x{j}" for j in range(P)] if names is None else names
-    _keepnet.ColumnRun(REQUEST, Y, None, None, False).push(packed, names, None)
+    _keepnet.ColumnRun(REQUEST, [("", Y, None, False)], None).push(packed, names, None)
 
 
 def rows(packed, y=Y, weight=None, order=None):

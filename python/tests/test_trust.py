@@ -132,8 +132,8 @@ def test_the_robot_features_have_the_p_values_and_the_relevant_set_of_tsfresh(ta
         found = keepnet.Screen(test=test, task=task).fit(frame, y)
     p_value = oracle.filter(regex="^p_value").min(axis=1).to_numpy()
     tested = ~np.isnan(found.pvalues_)
-    # tsfresh gives constant columns no p-value.
-    assert tested.sum() == (~np.isnan(p_value)).sum() > 3000
+    # tsfresh gives constant columns no p-value; more than half of its 4,698 features are.
+    assert tested.sum() == (~np.isnan(p_value)).sum() > 2000
     np.testing.assert_allclose(found.pvalues_[tested], p_value[tested], rtol=1e-9, atol=1e-300)
     relevant = set(oracle.index[oracle["relevant"].to_numpy(dtype=bool)])
     assert set(found.get_feature_names_out()) == relevant
